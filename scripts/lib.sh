@@ -123,3 +123,25 @@ arch_get() {
 #   config, release (a line), build (link to the build folder), modules/*.ko
 # selftests.sh fills             out_dir ARCH: selftests/ (as `make install` makes it), demo/
 out_dir() { echo "$CACHE/out/$1${2:+/$2}"; }
+
+# --- the patched tree ---
+PATCHES=${PATCHES:-$REPO/linux-patches} # the tests have small ones of their own
+TREE=$(realpath -m -- "${TREE:-$CACHE/tree}")
+
+# What is in these files decides commits and their hashes: no setting of the
+# user's may change them.
+cleangit() {
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null \
+		GIT_COMMITTER_NAME=perf-mmap3 GIT_COMMITTER_EMAIL=perf-mmap3@localhost \
+		git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c gc.auto=0 \
+		-c advice.detachedHead=false "$@"
+}
+
+# base_get NAME: a value of linux-patches/BASE
+base_get() {
+	local v
+	[ -r "$PATCHES/BASE" ] || die "$PATCHES/BASE is missing: restore it from git"
+	v=$(sed -n "s/^$1=//p" "$PATCHES/BASE")
+	[ -n "$v" ] || die "$PATCHES/BASE has no $1"
+	echo "$v"
+}
