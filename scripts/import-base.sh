@@ -33,10 +33,10 @@ commit() {
 
 add_all() { # FOLDER: its files as a tree object, ignored ones too
 	# Kept, so that a user's folder is read through only once.
-	export GIT_INDEX_FILE=$repo/.git/index-import-$(hash_of <<<"$1")
-	git -C "$repo" --work-tree="$1" add -Af .
-	git -C "$repo" write-tree
-	unset GIT_INDEX_FILE
+	local index
+	index=$repo/.git/index-import-$(hash_of <<<"$1")
+	GIT_INDEX_FILE=$index git -C "$repo" --work-tree="$1" add -Af .
+	GIT_INDEX_FILE=$index git -C "$repo" write-tree
 }
 
 if [ -n "$src" ] && [ -d "$src" ]; then

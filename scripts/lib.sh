@@ -20,6 +20,7 @@ mkdir -p "$CACHE/logs" 2>/dev/null || {
 }
 CACHE=$(cd "$CACHE" && pwd -P)
 export CACHE
+# shellcheck disable=SC2034 # for the scripts that source this
 LOGS=$CACHE/logs
 JOBS=${JOBS:-$(nproc)}
 
@@ -86,7 +87,7 @@ logged() {
 		if [ $((SECONDS - last)) -ge 15 ]; then
 			last=$SECONDS
 			echo "   ... $((SECONDS - start)) s of usually $usual$(
-				declare -F progress_line >/dev/null && echo "; $(progress_line)" || :)"
+				if declare -F progress_line >/dev/null; then echo "; $(progress_line)"; fi)"
 		fi
 	done
 	wait "$pid" || rc=$?
@@ -118,6 +119,20 @@ arch_get() {
 		die "arches.tsv has no column '$2'"
 }
 
+# --- variants of the kernel ---
+
+variants() { grep -v '^#' "$SCRIPTS/variants.tsv" | cut -f1; }
+
+# variant_get NAME COLUMN
+variant_get() {
+	variants | grep -qxF -- "$1" ||
+		die "unknown FLAVOUR '$1': use one of $(variants | paste -sd' ')"
+	awk -F'\t' -v n="$1" -v c="$2" '
+		/^#name/ { sub(/^#/, ""); for (i = 1; i <= NF; i++) col[$i] = i; next }
+		$1 == n { if (!(c in col)) exit 3; print $col[c] }' "$SCRIPTS/variants.tsv" ||
+		die "variants.tsv has no column '$2'"
+}
+
 # --- where results lie ---
 # kernel.sh and module.sh fill   out_dir ARCH VARIANT: kernel (boot image), vmlinux,
 #   config, release (a line), build (link to the build folder), modules/*.ko
@@ -145,3 +160,15 @@ base_get() {
 	[ -n "$v" ] || die "$PATCHES/BASE has no $1"
 	echo "$v"
 }
+
+# tree_state: the tree object of what is in TREE now, edits included
+tree_state() (
+	cd "$TREE" || exit
+	GIT_INDEX_FILE=$(git rev-parse --absolute-git-dir)/index.state
+	export GIT_INDEX_FILE
+	# The copy carries the stat data, so only changed files are read.
+	cp "${GIT_INDEX_FILE%.state}" "$GIT_INDEX_FILE"
+	cleangit add -A .
+	cleangit write-tree
+	rm "$GIT_INDEX_FILE"
+)

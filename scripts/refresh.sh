@@ -77,7 +77,7 @@ for s in kernel tools; do
 		echo "   $s/${f##*/}"
 	done
 	for f in "$PATCHES/$s"/*.patch; do
-		[ -e "$f" ] && [ ! -e "$new/$s/${f##*/}" ] || continue
+		if [ ! -e "$f" ] || [ -e "$new/$s/${f##*/}" ]; then continue; fi
 		rm "$f"
 		changed=$((changed + 1))
 		echo "   $s/${f##*/} (removed)"
