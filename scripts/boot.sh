@@ -1,0 +1,21 @@
+#!/bin/bash
+# Boot one kernel in one mode of qemu-images/init; boot.py does it and has the rest.
+#
+#   boot.sh ARCH VARIANT MODE [OPTION OF boot.py]...
+#   DEADLINE=S     seconds the boot may take         ACCEL=tcg|kvm   instead of the rule
+#   RUN=PROGRAM    mode test: this kselftest alone
+#
+# Logs: run_dir ARCH VARIANT MODE. Exit code: boot.py's.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+[ $# -ge 3 ] || die "usage: boot.sh ARCH VARIANT MODE"
+arch=$1 variant=$2 mode=$3
+shift 3
+need_arch "$arch"
+out=$(out_dir "$arch" "$variant")
+take_lock "boot-$arch-$variant-$mode"
+set -- "$@" --append "${RUN:+mmap3.run=$RUN} ${APPEND:-}"
+exec "$SCRIPTS/in-toolroot.sh" --kvm env "ACCEL=${ACCEL:-}" "DEADLINE=${DEADLINE:-}" \
+	python3 "$SCRIPTS/boot.py" --arch "$arch" --kernel "$out/kernel" --image "$out/image.cpio" \
+	--mode "$mode" --run "$CACHE/runs/$arch-$variant-$mode" "$@"
