@@ -62,10 +62,11 @@ get() {
 	apt-get -q download "$pkg=$ver"
 	dpkg-deb --fsys-tarfile ./*.deb | tar -x -O "./$inside" >"$file.tmp"
 }
-logged "$log" "fetching $pkg $ver" "20 s to 1 min" get >&2 || {
+failed() {
 	rm -rf "$apt" "$file.tmp"
 	die "$pkg $ver was not fetched from $mirror: no network, or the package is gone; KERNEL_SRC=FILE takes the kernel.org tarball of $(base_get TAG); log: $log"
 }
+logged "$log" "fetching $pkg $ver" "20 s to 1 min" get >&2
 check "$file.tmp"
 mv "$file.tmp" "$file"
 rm -rf "$apt"

@@ -74,11 +74,12 @@ unpack() {
 	if [ -e "$work/.gitignore" ]; then sed -i '/^\/\*$/d' "$work/.gitignore"; fi
 }
 log=$LOGS/import-base.log
-logged "$log" "unpacking $(basename "$file")" "20 s" unpack >&2 ||
-	die "$file cannot be unpacked: is it a kernel tarball? log: $log"
+failed() { die "$file cannot be unpacked: is it a kernel tarball? log: $log"; }
+logged "$log" "unpacking $(basename "$file")" "20 s" unpack >&2
 check_version "$(cat "$work/Makefile" 2>/dev/null || :)"
 import() { add_all "$work" >"$work.hash"; }
-logged "$log" "committing the base" "30 s" import >&2 || die "the base could not be committed; log: $log"
+failed() { die "the base could not be committed; log: $log"; }
+logged "$log" "committing the base" "30 s" import >&2
 c=$(commit "$(cat "$work.hash")")
 rm "$work.hash" "$repo"/.git/index-import-*
 git -C "$repo" update-ref "$ref" "$c"

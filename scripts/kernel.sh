@@ -77,8 +77,8 @@ configure() {
 	if grep '^CONFIG_RUST=' "$build/all.config" | tail -n 1 | grep -q =y; then kmake O=/build rustavailable; fi
 	kmake O=/build KCONFIG_ALLCONFIG=/build/all.config allnoconfig
 }
-logged "$log" "configuring the $arch kernel ($variant)" "10 s" configure ||
-	die "the $arch kernel cannot be configured with these tools; log: $log"
+failed() { die "the $arch kernel cannot be configured with these tools; log: $log"; }
+logged "$log" "configuring the $arch kernel ($variant)" "10 s" configure
 # An option whose dependency is missing would vanish without a word.
 bad=$(awk -F= '
 	FILENAME != ARGV[ARGC - 1] { if (/^CONFIG_/) { want[$1] = substr($0, length($1) + 2); who[$1] = FILENAME } next }
@@ -92,11 +92,12 @@ total=$(cat "$build/.steps" 2>/dev/null || cat "$CACHE/build/.steps" 2>/dev/null
 steps() { grep -cE '^  [A-Z]+( \[M\])? +[^ ]' "$log"; }
 progress_line() { echo "step $(steps) of about $total (fewer when something was built before)"; }
 compile() { kmake O=/build "-j$JOBS" "$(basename "$image")" modules; }
-logged "$log" "building the $arch kernel ($variant)" "10 to 15 min on 2 cores new, 1 to 3 min with a warm ccache" compile || {
+failed() {
 	# The sandbox's names of the folders mean nothing to the reader.
 	first=$(grep -m1 -E '(^|[^-])error(\[|:)|Error [0-9]' "$log" | sed "s,/src/,$src/,g" || :)
 	die "the $arch kernel ($variant) does not build: ${first:-see the log}; log: $log"
 }
+logged "$log" "building the $arch kernel ($variant)" "10 to 15 min on 2 cores new, 1 to 3 min with a warm ccache" compile
 # A whole build prints the most steps; later, partial ones must not shrink it.
 if [ "$(steps)" -gt "$(cat "$build/.steps" 2>/dev/null || echo 0)" ]; then
 	steps | tee "$build/.steps" >"$CACHE/build/.steps"

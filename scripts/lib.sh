@@ -70,7 +70,10 @@ hash_of() { sha256sum | cut -c1-12; }
 # logged LOG WHAT USUAL CMD...: output goes to LOG; meanwhile says every 15 s how
 # long it has taken, next to the usual time, and what `progress_line` (a function
 # the caller may define) prints. On failure shows the last lines, and where the
-# rest is, and returns the command's status.
+# rest is, and calls `failed` (if the caller defines it, to die with the mend) or
+# returns the command's status. CMD may be a function; then never write
+# `logged ... || die`: bash ignores `set -e` inside it, and a step that fails half-way
+# would pass.
 logged() {
 	local log=$1 what=$2 usual=$3 start=$SECONDS pid rc=0 last
 	shift 3
@@ -95,6 +98,7 @@ logged() {
 	if [ "$rc" -ne 0 ]; then
 		tail -n "${LOG_TAIL:-25}" "$log" | sed 's/^/   | /' >&2
 		echo "failed: $what (status $rc); whole log: $log" >&2
+		if declare -F failed >/dev/null; then failed; fi
 		return "$rc"
 	fi
 	echo "   done in $((SECONDS - start)) s"

@@ -27,10 +27,11 @@ compile() {
 		make -f /src/Makefile O=/build "ARCH=$karch" LLVM=1 LOCALVERSION= \
 		M=/module MO=/build/perf_mmap3 CONFIG_PERF_MMAP3=m "-j$JOBS" "$@"
 }
-logged "$log" "building the module for $arch ($variant)" "10 s" compile "${@:-modules}" || {
+failed() {
 	first=$(grep -m1 -E '(^|[^-])error(\[|:)' "$log" || :)
 	die "the module does not build for $arch: ${first:-see the log}; log: $log"
 }
+logged "$log" "building the module for $arch ($variant)" "10 s" compile "${@:-modules}"
 if [ $# -eq 0 ]; then
 	mkdir -p "$out/modules"
 	cp "$mo"/*.ko "$out/modules/"

@@ -43,10 +43,11 @@ compile() {
 			"CPPFLAGS=-isystem /build/usr/include -I/src/tools/testing/selftests/perf_events -I/src/tools/testing/selftests"
 	fi
 }
-logged "$log" "building the selftests and the demo for $arch" "30 s" compile || {
+failed() {
 	first=$(grep -m1 -E '(error|Error|fatal):? ' "$log" | sed "s,/src/,$TREE/,g" || :)
 	die "the selftests for $arch do not build: ${first:-see the log}; log: $log"
 }
+logged "$log" "building the selftests and the demo for $arch" "30 s" compile
 for d in selftests demo; do
 	from=$build/$d
 	if [ "$d" = selftests ]; then from=$build/install; fi

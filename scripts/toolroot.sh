@@ -53,8 +53,9 @@ build() {
 	fi
 }
 progress_line() { grep -oE '^I: .*' "$log" | tail -n 1; }
-logged "$log" "making the toolchain root (Debian 13)" "1 to 3 min" build || {
+failed() {
 	rm -rf "$tmp"
 	die "the toolchain root was not made; is the archive $mirror reachable? log: $log"
 }
+logged "$log" "making the toolchain root (Debian 13)" "1 to 3 min" build
 mv "$tmp" "$dir"

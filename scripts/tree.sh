@@ -4,10 +4,12 @@
 # (TREE=, else in the caches). Patches that changed are applied again, touching
 # only files that differ; work of the user in the tree is never thrown away.
 #
-#   DISCARD=1   set local work aside (as a branch) and apply linux-patches
+#   tree.sh [--path]   --path: only print where it is or would be
+#   DISCARD=1          set local work aside (as a branch) and apply linux-patches
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
+if [ "${1:-}" = --path ]; then echo "$TREE"; exit; fi
 need git
 take_lock tree
 g() { cleangit -C "$TREE" "$@"; }
