@@ -19,6 +19,7 @@ release=$(cat "$out/release")
 
 if [ "$arch" = x86_64 ]; then guest=$root/usr/bin; else guest=$root/opt/guest/$arch/usr/bin; fi
 
+"$SCRIPTS/guest.sh" "$arch"
 take_lock "image-$arch-$variant"
 tmp=$out/image.tmp
 rm -rf "$tmp" "$tmp.cpio"

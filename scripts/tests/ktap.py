@@ -23,6 +23,7 @@ class Ktap(unittest.TestResult):
     """Prints one KTAP line a test, with what went wrong as diagnostics above."""
 
     count = 0
+    subtests = ""
 
     def line(self, ok, test, directive="", text=""):
         self.count += 1
@@ -48,10 +49,15 @@ class Ktap(unittest.TestResult):
         self.line(True, test, f" # SKIP {reason}")
 
     def addSubTest(self, test, subtest, err):
-        # A failing subtest fails its test; a passing one needs no line.
         super().addSubTest(test, subtest, err)
-        if err:
-            self.line(False, subtest, text=self._exc_info_to_string(err, test))
+        if err:  # one line a test, however many of its subtests fail
+            self.subtests += f"{subtest}\n{self._exc_info_to_string(err, test)}"
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if self.subtests:
+            self.line(False, test, text=self.subtests)
+            self.subtests = ""
 
 
 def main(names):

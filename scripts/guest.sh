@@ -1,0 +1,21 @@
+#!/bin/bash
+# Build the guest's own programs, scripts/guest/*.c, static, into out_dir ARCH: guest/.
+#
+#   guest.sh ARCH
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+arch=${1:-}
+need_arch "$arch"
+to=$(out_dir "$arch")/guest
+take_lock "guest-$arch"
+rm -rf "$to.tmp"
+mkdir -p "$to.tmp"
+for source in "$SCRIPTS"/guest/*.c; do
+	name=$(basename "$source" .c)
+	"$SCRIPTS/in-toolroot.sh" clang "--target=$(arch_get "$arch" triplet)" -fuse-ld=lld -static \
+		-O2 -g -Wall -Wextra -Werror -pthread -ffile-prefix-map="$REPO=." \
+		-o "$to.tmp/$name" "$source" || die "$source does not build for $arch (see above)"
+done
+rm -rf "$to"
+mv "$to.tmp" "$to"

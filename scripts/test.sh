@@ -1,0 +1,39 @@
+#!/bin/bash
+# Run every test: those of the host, then each arch's in a guest; judge them together.
+# Kernels, modules and images must be there (the Makefile sees to it).
+#
+#   test.sh [ARCH]...          all arches if none is named
+#   FLAVOUR=VARIANT            of scripts/variants.tsv; default
+#   RUN=PROGRAM                one kselftest only; host tests are left out
+#
+# The last line is `N passed, N failed, N skipped`; exit code: judge.py's.
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+variant=${FLAVOUR:-default}
+[ $# -gt 0 ] || mapfile -t ALL < <(arches)
+[ $# -gt 0 ] || set -- "${ALL[@]}"
+for arch in "$@"; do need_arch "$arch"; done
+runs=()
+kunit=$TREE/tools/testing/kunit
+
+host_tests() {
+	local run=$CACHE/runs/host rc=0
+	rm -rf "$run"
+	mkdir -p "$run"
+	need python3
+	say "host tests (usually 30 s; log: $run/ktap)"
+	KUNIT_DIR=$kunit python3 "$SCRIPTS/tests/ktap.py" >"$run/ktap" || rc=$?
+	printf '{"kind": "host", "name": "host", "code": %s}\n' "$rc" >"$run/result.json"
+	runs+=("$run")
+}
+
+[ -n "${RUN:-}" ] || host_tests
+for arch in "$@"; do
+	run=$CACHE/runs/$arch-$variant-test
+	# A boot that cannot even start must not leave an older one's result.
+	rm -rf "$run"
+	"$SCRIPTS/boot.sh" "$arch" "$variant" test || :
+	runs+=("$run")
+done
+exec "$SCRIPTS/in-toolroot.sh" python3 "$SCRIPTS/judge.py" --kunit "$kunit" "${runs[@]}"
