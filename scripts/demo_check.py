@@ -5,7 +5,8 @@ usage: demo_check.py OUT IMAGE_DIR [WANTED]
 
 Every `ID <hex> <path>` of OUT must be the build ID that readelf reads from that very
 file of the image, and every line of WANTED (a regular expression and, behind a tab,
-what it stands for) must match a line of OUT. Exit code 1 where one does not.
+what it stands for) must match a line of OUT. A line `MISSING <what>`, by which the
+demo tells of a mapping without a record, is a failure. Exit code 1 where one fails.
 """
 
 import re
@@ -68,6 +69,7 @@ def main(argv):
         print(f"error: {e.filename}: {e.strerror}", file=sys.stderr)
         return 2
     bad, compared = check_ids(lines, Path(argv[1]))
+    bad += [f"no record of: {x.split(None, 1)[1]}" for x in lines if x.startswith("MISSING ")]
     bad += check_wanted(lines, [w for w in wanted if w and not w.startswith("#")])
     for text in bad:
         print(f"error: {text}", file=sys.stderr)

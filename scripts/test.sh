@@ -1,6 +1,6 @@
 #!/bin/bash
 # Run every test: those of the host, then each arch's in a guest; judge them together.
-# Kernels, modules and images must be there (the Makefile sees to it).
+# What the guests need is built first; an arch that cannot be built fails the run.
 #
 #   test.sh [ARCH]...          all arches if none is named
 #   FLAVOUR=VARIANT            of scripts/variants.tsv; default
@@ -28,6 +28,7 @@ host_tests() {
 	runs+=("$run")
 }
 
+for arch in "$@"; do "$SCRIPTS/ready.sh" "$arch" "$variant"; done
 [ -n "${RUN:-}" ] || host_tests
 for arch in "$@"; do
 	run=$CACHE/runs/$arch-$variant-test

@@ -3,16 +3,17 @@
 # the module loaded, and this checkout and the caches under their own names. Without
 # KVM it takes about a minute to come up.
 #
-#   vng.sh [VARIANT]
+#   vng.sh ARCH [VARIANT]
 #   CMD=COMMAND    run this instead of a prompt, and return its exit code
 #   DEADLINE=S     seconds that CMD may take; 600
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-arch=x86_64 variant=${1:-default}
+arch=${1:-} variant=${2:-default}
+need_arch "$arch"
+[ "$arch" = x86_64 ] || die "virtme-ng boots x86_64 alone here: leave ARCH=$arch out, or use 'make shell'"
 out=$(out_dir "$arch" "$variant")
 [ -s "$out/kernel" ] || die "no $variant kernel for $arch in $out: make it with 'make kernel'"
-[ "${ARCH:-$arch}" = "$arch" ] || die "virtme-ng runs $arch alone here: leave ARCH=$ARCH out"
 
 run=$CACHE/runs/$arch-$variant-vng
 rm -rf "$run"

@@ -57,3 +57,7 @@ class DemoCheckTest(unittest.TestCase):
         self.assertEqual(self.check(out, "# comment\nvdso$\tthe vdso\n"), 0, self.err)
         self.assertEqual(self.check(out, "vdso$\tthe vdso\nheap\theap made executable\n"), 1)
         self.assertIn("lacks heap made executable", self.err)
+
+    def test_missing_record(self):
+        self.assertEqual(self.check("ID 00ff10 /lib/a b.so\nMISSING heap-2nd\n"), 1)
+        self.assertIn("heap-2nd", self.err)
