@@ -4,17 +4,19 @@ FLAVOUR ?= default
 export ARCH FLAVOUR
 
 S := scripts
+# verbs that take both arches unless ARCH= names one
+ARCHES := $(if $(filter file,$(origin ARCH)),x86_64 arm64,$(ARCH))
 
 .SILENT:
-.PHONY: all test toolroot tree refresh kernel module selftests image shell vng \
+.PHONY: all test toolroot tree refresh kernel module image shell vng \
 	compare variants lint clean cache-remove help
 .NOTPARALLEL:
 
 all: image ## build everything, boot it, and show what MMAP3 records beside MMAP2's
 	$S/demo.sh $(ARCH) $(FLAVOUR)
 
-test: ## every test on both arches (ARCH= given: that one); the last line counts them
-	$S/test.sh $(if $(filter file,$(origin ARCH)),,$(ARCH))
+test: ## every test on both arches (ARCH=: that one); the last line counts them
+	$S/test.sh $(ARCHES)
 
 toolroot: ## the toolchain root (Debian 13)
 	$S/toolroot.sh
@@ -32,23 +34,20 @@ kernel: ## the kernel of ARCH and FLAVOUR
 module: kernel ## the provider, perf_mmap3.ko
 	$S/module.sh $(ARCH) $(FLAVOUR)
 
-selftests: ## the perf_events selftests and the demo, for the guest
-	$S/selftests.sh $(ARCH)
-
-image: module selftests ## the guest's initramfs
-	$S/image.sh $(ARCH) $(FLAVOUR)
+image: ## the guest's initramfs, and all that goes into it
+	$S/ready.sh $(ARCH) $(FLAVOUR)
 
 shell: image ## a prompt in the guest; module loaded, selftests in /selftests
-	$S/boot.sh $(ARCH) $(FLAVOUR) shell
+	$S/boot.sh $(ARCH) $(FLAVOUR) shell --interactive
 
-vng: module ## the same kernel under virtme-ng, the host's files inside (x86_64)
+vng: image ## the same kernel under virtme-ng, the host's files inside (x86_64; CMD=)
 	$S/vng.sh $(ARCH) $(FLAVOUR)
 
-compare: ## unpatched kernel against patched: streams of other events, instructions
-	$S/compare.sh $(ARCH)
+compare: ## unpatched against patched kernel: records of other events, instructions
+	$S/compare.sh $(ARCHES)
 
 variants: ## build and boot every kernel of scripts/variants.tsv
-	$S/variants.sh $(ARCH)
+	$S/variants.sh $(ARCHES)
 
 lint: ## shellcheck, ruff, rustfmt, clippy, checkpatch, kernel-doc
 	$S/lint.sh

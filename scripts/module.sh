@@ -3,7 +3,8 @@
 # Nothing is written into the checkout.
 #
 #   module.sh ARCH [VARIANT] [MAKE-TARGET-OR-VARIABLE...]
-#   MODULE=DIR    another module's sources
+#   MODULE=DIR        another module's sources
+#   MODULE_OUT=NAME   folder in the build folder, instead of perf_mmap3
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -13,19 +14,22 @@ mod=${MODULE:-$REPO/rust-module}
 karch=$(arch_get "$arch" karch)
 out=$(out_dir "$arch" "$variant")
 [ -e "$out/build" ] || die "no $arch kernel ($variant) is built: run scripts/kernel.sh $arch $variant"
+if [ "$(variant_get "$variant" source)" != tree ] ||
+	! grep -qx CONFIG_RUST=y "$out/config" || ! grep -qx CONFIG_PERF_EVENTS=y "$out/config"; then
+	say "no module of its own for $variant ($(variant_get "$variant" what))"
+	exit
+fi
 [ -e "$mod/Kbuild" ] || die "$mod/Kbuild is missing: restore rust-module/ from git"
 take_lock "kernel-$arch-$variant"
 build=$(readlink "$out/build")
-src=$CACHE/source/$(variant_get "$variant" source)
-if [ "$(variant_get "$variant" source)" = tree ]; then src=$TREE; fi
-log=$LOGS/module-$arch-$variant.log
-mo=$build/perf_mmap3
-mkdir -p "$mo"
+mo=${MODULE_OUT:-perf_mmap3}
+log=$LOGS/module-$arch-$variant${MODULE_OUT:+-${MODULE_OUT#perf_mmap3-}}.log
+mkdir -p "$build/$mo"
 
 compile() {
-	"$SCRIPTS/in-toolroot.sh" --ro "$src" /src --rw "$build" /build --ro "$mod" /module --dir /build \
+	"$SCRIPTS/in-toolroot.sh" --ro "$TREE" /src --rw "$build" /build --ro "$mod" /module --dir /build \
 		make -f /src/Makefile O=/build "ARCH=$karch" LLVM=1 LOCALVERSION= \
-		M=/module MO=/build/perf_mmap3 CONFIG_PERF_MMAP3=m "-j$JOBS" "$@"
+		M=/module "MO=/build/$mo" CONFIG_PERF_MMAP3=m "-j$JOBS" "$@"
 }
 failed() {
 	first=$(grep -m1 -E '(^|[^-])error(\[|:)' "$log" || :)
@@ -34,6 +38,6 @@ failed() {
 logged "$log" "building the module for $arch ($variant)" "10 s" compile "${@:-modules}"
 if [ $# -eq 0 ]; then
 	mkdir -p "$out/modules"
-	cp "$mo"/*.ko "$out/modules/"
+	cp "$build/$mo"/*.ko "$out/modules/"
 	say "module $arch $variant: $(ls "$out"/modules/*.ko)"
 fi

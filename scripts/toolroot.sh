@@ -28,8 +28,8 @@ fi
 
 take_lock toolroot
 [ -d "$dir" ] && exit 0 # made by the run just waited for
-need mmdebstrap
 need_space 3500 "the toolchain root"
+need mmdebstrap
 mirror=$("$SCRIPTS/apt-host.sh" mirror)
 tmp=$dir.tmp
 log=$LOGS/toolroot.log
