@@ -2,11 +2,11 @@
 """Boots a kernel in QEMU, watches it, and returns what the guest says.
 
 usage: boot.py --arch ARCH --kernel FILE --image FILE --mode MODE --run DIR
-               [--append WORDS] [--deadline S] [--icount]
+               [--append WORDS] [--deadline S] [--icount] [--interactive]
 
 Fills DIR: ktap and out (what the guest wrote to its ports), console (the kernel's
 log), qemu.log, result.json (how it ended). ACCEL=tcg|kvm overrides the choice of
-accelerator, DEADLINE= the seconds a boot may take. Mode shell has this terminal.
+accelerator, DEADLINE= the seconds a boot may take.
 
 Exit code: what the guest said with `exit N` (0, 1 or 2), else 2 setup, 3 splat on
 the console, 124 deadline, 128 guest lost (QEMU ended without `exit N`).
@@ -243,8 +243,8 @@ def main(argv):
     args.add_argument("--append", default="")
     args.add_argument("--deadline", type=int)
     args.add_argument("--icount", action="store_true")
+    args.add_argument("--interactive", action="store_true", help="on this terminal")
     opt = args.parse_args(argv)
-    opt.interactive = opt.mode == "shell"
     try:
         row = arch_row(opt.arch)
         if not shutil.which(row["qemu"]):
