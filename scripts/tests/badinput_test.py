@@ -3,6 +3,7 @@ nothing half-made; and going from patches to the tree and back changes no byte.
 
 A base of a few files stands in for the kernel, through the same scripts."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -399,10 +400,8 @@ class BuildSide(unittest.TestCase):
             start_new_session=True,
             stdout=subprocess.DEVNULL,
         ) as p:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 p.wait(0.5)
-            except subprocess.TimeoutExpired:
-                pass
             os.killpg(p.pid, 15)
         self.assertFalse(self.tree.exists())
         self.passes(self.script("tree.sh"))
