@@ -23,7 +23,7 @@ module=$(find "$out/modules" -name 'perf_mmap3.ko' 2>/dev/null || :)
 {
 	if [ -n "$module" ]; then echo "insmod '$module' || exit 2"; fi
 	if [ -n "${CMD:-}" ]; then
-		printf '%s\n' "$CMD"
+		printf '%s\n' 'exec 2>&1' "$CMD"
 	else
 		echo "echo 'kselftests: $(out_dir "$arch")/selftests/perf_events   leave with exit or Ctrl-D'"
 		echo 'exec bash -i'
@@ -42,7 +42,8 @@ printf '   %q' "${inside[@]}"
 echo
 rc=0
 if [ -n "${CMD:-}" ]; then
-	timeout -k 10 "${DEADLINE:-600}" "${inside[@]}" </dev/null 2> >(tee "$run/console" >&2) || rc=$?
+	# --verbose: the kernel's log comes on stderr
+	timeout -k 10 "${DEADLINE:-600}" "${inside[@]}" --verbose </dev/null 2>"$run/console" || rc=$?
 	[ "$rc" != 124 ] || die "$E_DEADLINE" "virtme-ng was not done after ${DEADLINE:-600} s; console: $run/console"
 else
 	"${inside[@]}" || rc=$?
