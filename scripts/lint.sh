@@ -33,6 +33,8 @@ touched() { git -C "$TREE" diff --name-only --diff-filter=d "$base" -- "$@"; }
 
 # --- this repository ---
 
+# CI's checkout may belong to another user.
+git() { command git -c safe.directory="$REPO" "$@"; }
 shell_files() { git -C "$REPO" ls-files -co --exclude-standard | while IFS= read -r f; do
 	if [ -f "$REPO/$f" ] && head -n 1 "$REPO/$f" | grep -qE '^#!.*/(ba|busybox )?sh|^# shellcheck shell='; then echo "$f"; fi
 done; }
@@ -78,7 +80,7 @@ mapfile -t files < <(rust_files)
 if [ ${#files[@]} -eq 0 ]; then
 	skip rustfmt "no Rust sources"
 elif have rustfmt; then
-	check "rustfmt (${#files[@]} files)" inside --dir /src rustfmt --check --edition 2021 \
+	check "rustfmt (${#files[@]} files)" inside --dir /src rustfmt --check --color never --edition 2021 \
 		--config-path /src/.rustfmt.toml "${files[@]}"
 else
 	skip rustfmt "not in the toolchain root"
@@ -107,20 +109,22 @@ fi
 ignored=$(sed '/^#/d' "$SCRIPTS/checkpatch.ignore" | cut -f1 | paste -sd,)
 # shellcheck disable=SC2016 # the inner shell's variables
 checkpatch() {
-	inside --dir /src sh -c '
+	inside --ro "$PATCHES" /patches --dir /src sh -c '
 		for p; do
 			perl scripts/checkpatch.pl --root=/src -q --no-summary --ignore "$0" "$p" || { echo "^^ $p"; bad=1; }
 		done
 		exit "${bad:-0}"' "$ignored" "$@"
 }
-mapfile -t files < <(find "$REPO/linux-patches/kernel" "$REPO/linux-patches/tools" -name '*.patch' | sort)
+mapfile -t files < <(find "$PATCHES/kernel" "$PATCHES/tools" -name '*.patch' | sort)
 if [ ${#files[@]} -eq 0 ]; then
 	skip checkpatch "no patches"
 else
-	check "checkpatch (${#files[@]} patches)" checkpatch "${files[@]}"
+	check "checkpatch (${#files[@]} patches)" checkpatch "${files[@]/#"$PATCHES"//patches}"
 fi
 
-kernel_doc() { # only what the series added counts, wherever the lines are now
+kernel_doc() {
+	# Only what the series added counts, wherever the lines are now; and a structure
+	# whose members were never described need not begin with ours.
 	local old new
 	old=$(mktemp -d "$CACHE/lint/doc.XXXXXX")
 	trap 'rm -rf "$old"' RETURN
@@ -130,7 +134,7 @@ kernel_doc() { # only what the series added counts, wherever the lines are now
 	done
 	# shellcheck disable=SC2016 # the inner shell's variables
 	docs() { inside --ro "$1" /look --dir /look sh -c 'for f; do [ ! -e "$f" ] || /src/scripts/kernel-doc -none -Wall "$f" 2>&1; done' - "${@:2}" |
-		sed -E 's/:[0-9]+:? /: /' | sort; }
+		sed -E -e 's/:[0-9]+:? /: /' -e "s/(struct|union) member '[^']*' not/members not/" | sort -u; }
 	new=$(comm -13 <(docs "$old" "$@") <(docs "$TREE" "$@"))
 	[ -z "$new" ] || { echo "$new"; return 1; }
 }
