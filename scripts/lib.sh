@@ -96,6 +96,9 @@ logged() {
 	wait "$pid" || rc=$?
 	trap - INT TERM
 	if [ "$rc" -ne 0 ]; then
+		if [ "$rc" -gt 128 ]; then
+			die "$what was stopped by signal $((rc - 128)); the same command goes on; log: $log"
+		fi
 		tail -n "${LOG_TAIL:-25}" "$log" | sed 's/^/   | /' >&2
 		echo "failed: $what (status $rc); whole log: $log" >&2
 		if declare -F failed >/dev/null; then failed; fi
