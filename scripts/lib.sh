@@ -173,8 +173,9 @@ tree_state() (
 	cd "$TREE" || exit
 	GIT_INDEX_FILE=$(git rev-parse --absolute-git-dir)/index.state
 	export GIT_INDEX_FILE
-	# The copy carries the stat data, so only changed files are read.
-	cp "${GIT_INDEX_FILE%.state}" "$GIT_INDEX_FILE"
+	# The copy carries the stat data, so only changed files are read; its own time is
+	# what git tells edits in the same second by.
+	cp -p "${GIT_INDEX_FILE%.state}" "$GIT_INDEX_FILE"
 	cleangit add -A .
 	cleangit write-tree
 	rm "$GIT_INDEX_FILE"

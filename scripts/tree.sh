@@ -33,6 +33,8 @@ else
 	mkdir -p "$tmp"
 	trap 'rm -rf "$tmp"' EXIT
 	cleangit init -q -b mmap3 "$tmp"
+	# 100000 loose objects would start a long packing at the user's first commit.
+	cleangit -C "$tmp" config gc.auto 0
 	base=$("$SCRIPTS/import-base.sh" "$tmp" "$tmp")
 	cleangit -C "$tmp" update-ref refs/mmap3/applied "$base"
 	cleangit -C "$tmp" update-ref refs/mmap3/base "$base"
