@@ -113,5 +113,11 @@ ln -sfn "$build/vmlinux" "$out/vmlinux"
 if [ "$source" = intree ]; then
 	find "$build/kernel/events" -name '*.ko' -exec cp {} "$out/modules/" \;
 fi
-echo "$stamp" >"$build/.stamp"
+# Somebody may have worked in the tree meanwhile: then this is no whole state of it,
+# and the next run looks again.
+if [ "$source" = tree ] && [ "$(tree_state)" != "$state" ]; then
+	warn "$TREE changed during the build; run it again for the newest"
+else
+	echo "$stamp" >"$build/.stamp"
+fi
 say "kernel $arch $variant: $out/kernel ($(cat "$out/release"))"

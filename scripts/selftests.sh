@@ -21,7 +21,8 @@ log=$LOGS/selftests-$arch.log
 mkdir -p "$build" "$out"
 
 demo() { find "$SCRIPTS/demo" -type f -exec sha256sum {} + 2>/dev/null | sort; }
-stamp=$( (tree_state; demo; sha256sum <"$0") | sha256sum)
+made_of=$(tree_state; demo; sha256sum <"$0")
+stamp=$(hash_of <<<"$made_of")
 if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/selftests" ]; then
 	say "selftests $arch are up to date ($out/selftests)"
 	exit
@@ -55,5 +56,9 @@ for d in selftests demo; do
 	rm -rf "${out:?}/$d"
 	mv "$out/$d.new" "$out/$d"
 done
-echo "$stamp" >"$build/.stamp"
+if [ "$(tree_state; demo; sha256sum <"$0")" = "$made_of" ]; then
+	echo "$stamp" >"$build/.stamp"
+else
+	warn "$TREE changed during the build; run it again for the newest"
+fi
 say "selftests $arch: $out/selftests/perf_events"
