@@ -58,7 +58,7 @@ flags=("ARCH=$karch" LLVM=1 LOCALVERSION=
 	# the same bytes for the same sources
 	KBUILD_BUILD_USER=perf-mmap3 KBUILD_BUILD_HOST=localhost
 	'KBUILD_BUILD_TIMESTAMP=Sun Nov  1 00:00:00 UTC 2026')
-stamp=$( (echo "$state" "$toolroot" "${flags[@]}"; echo "$all"; sha256sum <"$0") | sha256sum)
+stamp=$( (kernel_state "$state"; echo "$toolroot" "${flags[@]}"; echo "$all"; sha256sum <"$0") | sha256sum)
 if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/kernel" ]; then
 	say "kernel $arch $variant is up to date ($out)"
 	exit
@@ -115,7 +115,7 @@ if [ "$source" = intree ]; then
 fi
 # Somebody may have worked in the tree meanwhile: then this is no whole state of it,
 # and the next run looks again.
-if [ "$source" = tree ] && [ "$(tree_state)" != "$state" ]; then
+if [ "$source" = tree ] && [ "$(kernel_state "$(tree_state)")" != "$(kernel_state "$state")" ]; then
 	warn "$TREE changed during the build; run it again for the newest"
 else
 	echo "$stamp" >"$build/.stamp"

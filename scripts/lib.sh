@@ -180,3 +180,9 @@ tree_state() (
 	cleangit write-tree
 	rm "$GIT_INDEX_FILE"
 )
+
+# kernel_state TREE-OBJECT: what of it a kernel is made of
+kernel_state() {
+	git -C "$TREE" ls-tree "$1" | grep -v '	tools$'
+	git -C "$TREE" ls-tree "$1:tools" | grep -vE '	(perf|testing)$'
+}
