@@ -106,21 +106,30 @@ fi
 
 # --- the series ---
 
-ignored=$(sed '/^#/d' "$SCRIPTS/checkpatch.ignore" | cut -f1 | paste -sd,)
 # shellcheck disable=SC2016 # the inner shell's variables
-checkpatch() {
+checkpatch() { # SERIES PATCH...
+	local ignored
+	ignored=$(awk -F'\t' -v s="$1" '!/^#/ && ($2 == s || $2 == "both") { print $1 }' \
+		"$SCRIPTS/checkpatch.ignore" | paste -sd,)
+	shift
 	inside --ro "$PATCHES" /patches --dir /src sh -c '
 		for p; do
 			perl scripts/checkpatch.pl --root=/src -q --no-summary --ignore "$0" "$p" || { echo "^^ $p"; bad=1; }
 		done
 		exit "${bad:-0}"' "$ignored" "$@"
 }
-mapfile -t files < <(find "$PATCHES/kernel" "$PATCHES/tools" -name '*.patch' | sort)
-if [ ${#files[@]} -eq 0 ]; then
-	skip checkpatch "no patches"
-else
-	check "checkpatch (${#files[@]} patches)" checkpatch "${files[@]/#"$PATCHES"//patches}"
-fi
+for series in kernel tools; do
+	mapfile -t files < <(find "$PATCHES/$series" -name '*.patch' | sort)
+	if [ ${#files[@]} -eq 0 ]; then
+		skip "checkpatch ($series)" "no patches"
+	else
+		check "checkpatch ($series, ${#files[@]} patches)" checkpatch "$series" "${files[@]/#"$PATCHES"//patches}"
+	fi
+done
+
+# perf reads the record by its own copy of the header.
+uapi_copy() { diff -u "$TREE/include/uapi/linux/perf_event.h" "$TREE/tools/include/uapi/linux/perf_event.h"; }
+check "tools/include/uapi is the kernel's" uapi_copy
 
 kernel_doc() {
 	# Only what the series added counts, wherever the lines are now; and a structure
