@@ -90,7 +90,9 @@ def qemu_command(opt, row, accel):
     else:
         command += ["-accel", "tcg,thread=multi" if accel == "tcg" else accel, "-smp", "2"]
     command += ["-kernel", str(opt.kernel), "-initrd", str(opt.image)]
-    words = [f"console={row['console']}", "panic=-1", f"mmap3.mode={opt.mode}", *opt.append.split()]
+    words = [f"console={row['console']}", "panic=-1", "kunit.enable=1"]
+    words += ["loglevel=5"] if opt.interactive else []  # warnings, not the boot's log
+    words += [f"mmap3.mode={opt.mode}", *opt.append.split()]
     command += ["-append", " ".join(words)]
     if opt.interactive:
         command += ["-chardev", f"stdio,id=con,signal=off,logfile={run / 'console'}"]
