@@ -66,7 +66,7 @@ fi
 ref=refs/mmap3/base-$key
 git -C "$repo" rev-parse -q --verify "$ref" && exit
 
-need_space 4000 "unpacking the kernel source" "$work"
+need_space 3000 "unpacking the kernel source" "$work"
 unpack() {
 	tar -x -f "$file" -C "$work" --strip-components=1
 	# Debian ignores every file of the source, for its packaging; git must see

@@ -64,7 +64,7 @@ if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/kernel" ]; 
 	exit
 fi
 
-need_space 1500 "building the $arch kernel"
+need_space 1000 "building the $arch kernel"
 mkdir -p "$build"
 rm -f "$build/.stamp"
 kmake() {
