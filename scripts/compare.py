@@ -131,6 +131,8 @@ def compare_count(base, patched):
     print("| map | event | base | patched | difference | limit |\n|---|---|---|---|---|---|")
     for (what, event), before in theirs.items():
         after = ours[what, event]
+        if after is None:
+            raise BadOutput(f"the patched kernel has no event '{event}': no provider there?")
         limited = event.startswith("none")
         if limited and not (before and after):
             raise BadOutput(f"no count of {what} without an event")

@@ -29,24 +29,30 @@ module=$(find "$out/modules" -name 'perf_mmap3.ko' 2>/dev/null || :)
 		echo 'exec bash -i'
 	fi
 } >"$run/script"
-args=(--run "$out/kernel" --user root --cpus 2 --memory 1G --rwdir "$run"
+args=(--run "$out/kernel" --user root --cpus 2 --memory 1G
+	# the one folder of the host that the guest may write
+	--rwdir /tmp/run=/tmp/run
 	# what this kernel has: 9p, not virtiofs; PCI, not the microvm's MMIO
 	--force-9p --disable-microvm
 	# 7.3 refuses a 9p root without a source, and 1.35 passes none
 	--append root=/dev/root
-	--exec "sh $run/script; echo \$? >$run/rc")
+	# this root has no poweroff for virtme-init to call
+	--exec 'sh /tmp/run/script; echo $? >/tmp/run/rc; sync; busybox poweroff -f')
 [ "${ACCEL:-tcg}" = kvm ] || args+=(--disable-kvm)
-inside=("$SCRIPTS/in-toolroot.sh" --kvm vng "${args[@]}")
+inside=("$SCRIPTS/in-toolroot.sh" --kvm --rw "$run" /tmp/run vng "${args[@]}")
 say "virtme-ng, $variant kernel (usually 1 min with TCG; console: $run/console)"
 printf '   %q' "${inside[@]}"
 echo
 rc=0
+# QEMU truncates a file that is its stdout: hence cat
 if [ -n "${CMD:-}" ]; then
 	# --verbose: the kernel's log comes on stderr
-	timeout -k 10 "${DEADLINE:-600}" "${inside[@]}" --verbose </dev/null 2>"$run/console" || rc=$?
+	timeout -k 10 "${DEADLINE:-600}" "${inside[@]}" --verbose </dev/null 2>"$run/console" | cat || rc=$?
 	[ "$rc" != 124 ] || die "$E_DEADLINE" "virtme-ng was not done after ${DEADLINE:-600} s; console: $run/console"
-else
+elif [ -t 1 ]; then
 	"${inside[@]}" || rc=$?
+else
+	"${inside[@]}" | cat || rc=$?
 fi
 [ -s "$run/rc" ] || die "$E_LOST" "virtme-ng ended (status $rc) before the command did; console: $run/console"
 exit "$(cat "$run/rc")"

@@ -83,3 +83,8 @@ class CompareTest(unittest.TestCase):
     def test_too_few_rounds(self):
         few = count(10000, rounds=3)
         self.assertEqual(self.compare("count", few, few), 2)
+
+    def test_patched_kernel_without_provider(self):
+        absent = count(10000) + "COUNT file mmap3 unsupported Invalid argument\n"
+        self.assertEqual(self.compare("count", absent, absent), 2)
+        self.assertIn("no provider", self.err)
