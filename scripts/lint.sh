@@ -14,8 +14,11 @@ skip() { skipped=$((skipped + 1)); echo "SKIP  $1: $2"; }
 check() {
 	local name=$1 said rc=0
 	shift
-	# A command substitution of its own, so that `set -e` holds in it.
-	said=$(set -e; "$@" 2>&1) || rc=$?
+	# Not `|| rc=$?`: bash ignores `set -e` inside that, and only the last step counts.
+	set +e
+	said=$(set -e; "$@" 2>&1)
+	rc=$?
+	set -e
 	{ echo "## $name ($rc)"; echo "$said"; } >>"$log"
 	if [ "$rc" = 0 ]; then ok "$name"; return; fi
 	failed=$((failed + 1))
@@ -145,7 +148,7 @@ kernel_doc() {
 	docs() { inside --ro "$1" /look --dir /look sh -c 'for f; do [ ! -e "$f" ] || /src/scripts/kernel-doc -none -Wall "$f" 2>&1; done' - "${@:2}" |
 		sed -E -e 's/:[0-9]+:? /: /' -e "s/(struct|union) member '[^']*' not/members not/" | sort -u; }
 	new=$(comm -13 <(docs "$old" "$@") <(docs "$TREE" "$@"))
-	[ -z "$new" ] || { echo "$new"; return 1; }
+	if [ -n "$new" ]; then echo "$new"; return 1; fi
 }
 mapfile -t files < <(touched '*.c' '*.h' ':!tools')
 mkdir -p "$CACHE/lint"
