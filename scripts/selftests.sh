@@ -39,8 +39,8 @@ compile() {
 	inside make -C /src/tools/testing/selftests O=/build "ARCH=$srcarch" LLVM=1 "-j$JOBS" \
 		TARGETS=perf_events SKIP_TARGETS= FORCE_TARGETS=1 INSTALL_PATH=/build/install install
 	if [ -e "$SCRIPTS/demo/Makefile" ]; then
-		inside make -C "$SCRIPTS/demo" TREE=/src HEADERS=/build/usr/include OUT=/build/demo \
-			"CC=clang --target=$triplet -fuse-ld=lld"
+		inside make -C "$SCRIPTS/demo" OUT=/build/demo "CC=clang --target=$triplet -fuse-ld=lld" \
+			"CPPFLAGS=-isystem /build/usr/include -I/src/tools/testing/selftests/perf_events"
 	fi
 }
 failed() {
