@@ -90,7 +90,7 @@ def qemu_command(opt, row, accel):
     else:
         command += ["-accel", "tcg,thread=multi" if accel == "tcg" else accel, "-smp", "2"]
     command += ["-kernel", str(opt.kernel), "-initrd", str(opt.image)]
-    words = [f"console={row['console']}", "panic=-1", "kunit.enable=1"]
+    words = [f"console={row['console']}", "panic=-1", "kunit.enable=1", "kunit.autorun=1"]
     words += ["loglevel=5"] if opt.interactive else []  # warnings, not the boot's log
     words += [f"mmap3.mode={opt.mode}", *opt.append.split()]
     command += ["-append", " ".join(words)]
