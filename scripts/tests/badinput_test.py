@@ -386,6 +386,23 @@ class BuildSide(unittest.TestCase):
         names = self.git("ls-tree", "-r", "--name-only", commit, "kernel/events/mmap3")
         self.assertIn("kernel/events/mmap3/Kbuild", names)
 
+    def test_cache_remove_keeps_work_and_foreign_files(self):
+        self.make_series()
+        (self.cache / "notes").write_text("not ours\n")
+        self.edit("mm/mmap.c", "line 10\n", "line ten\n")
+        self.refused(self.script("clean.sh", "--all"), "has work of yours", "DISCARD=1")
+        self.assertIn("line ten", (self.tree / "mm/mmap.c").read_text())
+        self.git("checkout", "-q", ".")
+        self.passes(self.script("clean.sh", "--all"))
+        self.assertEqual([p.name for p in self.cache.iterdir()], ["notes"])
+
+    def test_clean_keeps_the_tree_and_the_source(self):
+        self.make_series()
+        (self.cache / "out" / "x86_64").mkdir(parents=True)
+        self.passes(self.script("clean.sh"))
+        self.assertFalse((self.cache / "out").exists())
+        self.assertTrue(self.tree.exists() and self.tarball.exists())
+
     def test_stopped_while_the_tree_is_made(self):
         # A FIFO in place of the tarball: unpacking waits until it is killed.
         fifo = self.dir / "slow.tar"
