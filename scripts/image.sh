@@ -63,7 +63,8 @@ modules() {
 	mkdir -p "$to/extra"
 	if [ -d "$out/modules" ]; then cp -L "$out"/modules/*.ko "$to/extra/" 2>/dev/null || :; fi
 	for f in modules.builtin modules.builtin.modinfo modules.order; do
-		if [ -e "$out/build/$f" ]; then cp -L "$out/build/$f" "$to/"; else : >"$to/$f"; fi
+		cp -L "$out/build/$f" "$to/" ||
+			die "$out/build has no $f: the kernel was not built to its end; run 'make kernel ARCH=$arch'"
 	done
 	"$SCRIPTS/in-toolroot.sh" depmod -b "$tmp" "$release"
 	# busybox reads the text form alone
