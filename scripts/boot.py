@@ -231,7 +231,7 @@ def boot(opt, row):
         print(f"   {opt.deadline or 'none'} s; logs: {opt.run}")
         print("   scripts/in-toolroot.sh " + shlex.join(command), flush=True)
         ended, watch = run_qemu(opt, command, accel, usual)
-        if accel != "kvm" or watch.alive or ended.how == "exit":
+        if accel == tries[-1] or watch.alive or ended.how == "exit":
             break
         print(f"note: with KVM {ended.why}; once more with TCG", file=sys.stderr)
         why = "KVM does not work here"

@@ -14,6 +14,13 @@ arch=$1 variant=$2 mode=$3
 shift 3
 need_arch "$arch"
 out=$(out_dir "$arch" "$variant")
+# A kernel with slow checks has more time to boot, and in all.
+case " $(variant_get "$variant" config) " in
+*" debug "*)
+	APPEND="mmap3.limit=90 ${APPEND:-}"
+	DEADLINE=${DEADLINE:-2700}
+	;;
+esac
 take_lock "boot-$arch-$variant-$mode"
 set -- "$@" --append "${RUN:+mmap3.run=$RUN} ${APPEND:-}"
 exec "$SCRIPTS/in-toolroot.sh" --kvm env "ACCEL=${ACCEL:-}" "DEADLINE=${DEADLINE:-}" \
