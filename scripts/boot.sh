@@ -22,7 +22,7 @@ case " $(variant_get "$variant" config) " in
 	;;
 esac
 take_lock "boot-$arch-$variant-$mode"
-set -- "$@" --append "${RUN:+mmap3.run=$RUN} ${APPEND:-}"
+set -- "$@" --append "${RUN:+mmap3.run=$RUN} ${PERF:+mmap3.perf=1} ${APPEND:-}"
 exec "$SCRIPTS/in-toolroot.sh" --kvm env "ACCEL=${ACCEL:-}" "DEADLINE=${DEADLINE:-}" \
 	python3 "$SCRIPTS/boot.py" --arch "$arch" --kernel "$out/kernel" --image "$out/image.cpio" \
 	--mode "$mode" --run "$CACHE/runs/$arch-$variant-$mode" "$@"

@@ -5,6 +5,7 @@
 #   test.sh [ARCH]...          all arches if none is named
 #   FLAVOUR=VARIANT            of scripts/variants.tsv; default
 #   RUN=PROGRAM                one kselftest only; host tests are left out
+#   PERF=1                     the tests of perf, too (scripts/perf.sh)
 #
 # The last line is `N passed, N failed, N skipped`; exit code: judge.py's.
 set -eu -o pipefail
@@ -28,7 +29,10 @@ host_tests() {
 	runs+=("$run")
 }
 
-for arch in "$@"; do "$SCRIPTS/ready.sh" "$arch" "$variant"; done
+for arch in "$@"; do
+	if [ -n "${PERF:-}" ]; then "$SCRIPTS/perf.sh" "$arch"; fi
+	"$SCRIPTS/ready.sh" "$arch" "$variant"
+done
 [ -n "${RUN:-}" ] || host_tests
 for arch in "$@"; do
 	run=$CACHE/runs/$arch-$variant-test
