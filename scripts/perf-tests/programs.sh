@@ -1,0 +1,57 @@
+#!/bin/sh
+# Programs recorded with MMAP2 and with MMAP3: the same files with the same build
+# IDs, which are those in the files, and the same symbols.
+# shellcheck source=ktap.inc
+. "${0%/*}/ktap.inc"
+plan 9
+
+# symbols FILE: files and symbols with a tenth of the samples or more
+symbols() {
+	for key in dso sym; do
+		perf report -i "$1" --stdio -q --sort $key --percent-limit 10 2>/dev/null |
+			awk 'NF && $NF !~ /^0x/ { print $NF }' | sort -u
+	done
+}
+
+# ids_in_files FILE: what is wrong with the build IDs in its records
+ids_in_files() {
+	mappings "$1" | sort -u | while read -r record id path; do
+		case $id in
+		"<"*">"*) ;;
+		*) continue ;;
+		esac
+		id=${id#<} id=${id%>}
+		in_file=$(perf buildid-list -i "$path" 2>/dev/null)
+		[ "$id" = "$in_file" ] || echo "$record of $path has $id, the file ${in_file:-none};"
+	done
+}
+
+# both NAME COMMAND...
+both() {
+	name=$1
+	shift
+	if ! record mmap2 "$name.2" "$@" || ! record mmap3 "$name.3" "$@"; then
+		not_ok "${name}_files" "cannot be recorded"
+		not_ok "${name}_build_ids" "cannot be recorded"
+		not_ok "${name}_symbols" "cannot be recorded"
+		return
+	fi
+	for form in 2 3; do
+		mappings "$name.$form" | cut -d' ' -f2- | sort -u >"files.$form"
+		symbols "$name.$form" >"symbols.$form"
+	done
+	for what in files symbols; do
+		diff "$what.2" "$what.3" >"$what.diff"
+		[ -s "$what.2" ] || echo "nothing was recorded" >>"$what.diff"
+		show "$what.diff"
+	done
+	mappings "$name.3" | grep -q '^MMAP3 .*>' || echo "no MMAP3 with a build ID" >>files.diff
+	verdict "${name}_files" "$(tail -n 1 files.diff)"
+	verdict "${name}_build_ids" "$(ids_in_files "$name.3")"
+	verdict "${name}_symbols" "$(tail -n 1 symbols.diff)"
+}
+
+both pipeline sh -c 'seq 30000 | sort -n | md5sum'
+both threads perf test -w thloop 1
+both dlopen "$here/dlopen" "$here/dlopen_plugin.so"
+finish

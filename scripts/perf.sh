@@ -1,0 +1,72 @@
+#!/bin/bash
+# Build perf of the tree for the guest and put it, with the tests of
+# scripts/perf-tests, in the arch's out folder (lib.sh: out_dir): perf/, perf-tests/.
+#
+#   perf.sh ARCH
+set -eu -o pipefail
+. "$(dirname "$0")/lib.sh"
+
+arch=${1:?usage: perf.sh ARCH}
+srcarch=$(arch_get "$arch" srcarch)
+triplet=$(arch_get "$arch" triplet)
+"$SCRIPTS/toolroot.sh"
+"$SCRIPTS/tree.sh"
+take_lock "perf-$arch"
+
+toolroot=$("$SCRIPTS/toolroot.sh" --path)
+build=$CACHE/build/perf-$arch-$(hash_of <<<"$toolroot")
+out=$(out_dir "$arch")
+log=$LOGS/perf-$arch.log
+mkdir -p "$build" "$out"
+
+# What perf record, script, report and inject can do without, and what would need
+# a library of its own in the image.
+flags=("ARCH=$srcarch" LLVM=1 BUILD_BPF_SKEL=0 NO_LIBBPF=1 NO_JEVENTS=1 NO_LIBPYTHON=1
+	NO_LIBLLVM=1 NO_CAPSTONE=1 NO_BABELTRACE2=1 NO_LIBDEBUGINFOD=1 NO_LIBPFM4=1 NO_SDT=1
+	NO_JVMTI=1 NO_SLANG=1 NO_RUST=1 NO_SHELLCHECK=1 NO_LIBNUMA=1 NO_PERF_READ_VDSO32=1
+	NO_PERF_READ_VDSOX32=1)
+tests() { find "$SCRIPTS/perf-tests" -type f -exec sha256sum {} + | sort; }
+stamp=$( (git -C "$TREE" rev-parse "$(tree_state):tools"; echo "${flags[@]}"; tests; sha256sum <"$0") |
+	sha256sum)
+if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/perf/perf" ]; then
+	say "perf $arch is up to date ($out/perf)"
+	exit
+fi
+rm -f "$build/.stamp"
+need_space 500 "building perf for $arch"
+
+inside() { "$SCRIPTS/in-toolroot.sh" --ro "$TREE" /src --rw "$build" /build --dir /build "$@"; }
+total=$(cat "$build/.steps" 2>/dev/null || echo 900)
+steps() { grep -cE '^  [A-Z]+ +[^ ]' "$log"; }
+progress_line() { echo "step $(steps) of about $total (fewer when something was built before)"; }
+compile() {
+	inside env "PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig" \
+		make -C /src/tools/perf O=/build "JOBS=$JOBS" "${flags[@]}" all
+	inside llvm-objcopy --strip-debug perf perf.guest
+	local cc=(clang "--target=$triplet" -fuse-ld=lld -O2 -Wall -Wextra -Werror -fPIC "-Wl,--build-id")
+	inside "${cc[@]}" "$SCRIPTS/perf-tests/dlopen.c" -o dlopen
+	inside "${cc[@]}" -shared "$SCRIPTS/perf-tests/dlopen_plugin.c" -o dlopen_plugin.so
+}
+failed() {
+	first=$(grep -m1 -E '(error|Error|fatal):? ' "$log" | sed "s,/src/,$TREE/,g" || :)
+	die "perf for $arch does not build: ${first:-see the log}; log: $log"
+}
+logged "$log" "building perf for $arch" "3 min new, 20 s with a warm ccache" compile
+if [ "$(steps)" -gt "$(cat "$build/.steps" 2>/dev/null || echo 0)" ]; then steps >"$build/.steps"; fi
+
+rm -rf "$out/perf.new" "$out/perf-tests.new"
+mkdir "$out/perf.new" "$out/perf-tests.new"
+cp "$build/perf.guest" "$out/perf.new/perf"
+mkdir "$out/perf.new/tests"
+for t in inject_guest inject_mmap3 jitdump_mmap3; do
+	cp "$TREE/tools/perf/tests/shell/$t.sh" "$out/perf.new/tests/"
+done
+for f in "$SCRIPTS"/perf-tests/*.{sh,inc,list} "$build"/dlopen "$build"/dlopen_plugin.so; do
+	cp "$f" "$out/perf-tests.new/"
+done
+for d in perf perf-tests; do
+	rm -rf "${out:?}/$d"
+	mv "$out/$d.new" "$out/$d"
+done
+echo "$stamp" >"$build/.stamp"
+say "perf $arch: $out/perf/perf ($(($(stat -c %s "$out/perf/perf") / 1024)) KiB)"
