@@ -46,6 +46,7 @@ impl Access {
     }
 }
 
+#[cfg(CONFIG_PERF_MMAP3_KUNIT_TEST)]
 #[kunit_tests(perf_mmap3_access)]
 mod tests {
     use super::*;

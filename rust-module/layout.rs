@@ -12,7 +12,10 @@ use core::mem::{
 };
 use kernel::{
     buildid::BuildId,
-    fs::Inode,
+    fs::{
+        inode::DeviceNumber,
+        Inode, //
+    },
     page::PAGE_SHIFT,
     perf_event::mmap3::Mapping,
     prelude::*, //
@@ -32,6 +35,24 @@ pub(crate) struct Place {
     pub(crate) len: u64,
     /// Offset in the file of what is at `addr`, in bytes.
     pub(crate) pgoff: u64,
+}
+
+/// Which inode a file has.
+#[derive(Clone, Copy)]
+pub(crate) struct InodeIdentity {
+    pub(crate) device: DeviceNumber,
+    pub(crate) ino: u64,
+    pub(crate) generation: u32,
+}
+
+impl InodeIdentity {
+    pub(crate) fn of(inode: &Inode) -> Self {
+        Self {
+            device: inode.device(),
+            ino: inode.ino(),
+            generation: inode.generation(),
+        }
+    }
 }
 
 /// A mapping of a file, told by its inode.
@@ -70,6 +91,10 @@ pub(crate) struct NoFileBody {
 }
 
 // The ABI, from `include/uapi/linux/perf_event.h`. The offsets there are 8 more, for the header.
+static_assert!(offset_of!(Place, addr) == 0);
+static_assert!(offset_of!(Place, len) == 8);
+static_assert!(offset_of!(Place, pgoff) == 16);
+
 static_assert!(size_of::<InodeBody>() == 56);
 static_assert!(offset_of!(InodeBody, maj) == 24);
 static_assert!(offset_of!(InodeBody, min) == 28);
@@ -80,6 +105,8 @@ static_assert!(offset_of!(InodeBody, flags) == 52);
 
 static_assert!(size_of::<BuildIdBody>() == size_of::<InodeBody>());
 static_assert!(offset_of!(BuildIdBody, build_id_size) == 24);
+static_assert!(offset_of!(BuildIdBody, reserved_1) == 25);
+static_assert!(offset_of!(BuildIdBody, reserved_2) == 26);
 static_assert!(offset_of!(BuildIdBody, build_id) == 28);
 static_assert!(offset_of!(BuildIdBody, prot) == offset_of!(InodeBody, prot));
 static_assert!(offset_of!(BuildIdBody, flags) == offset_of!(InodeBody, flags));
@@ -92,35 +119,31 @@ static_assert!(offset_of!(NoFileBody, flags) == 28);
 static_assert!(size_of::<usize>() <= size_of::<u64>());
 
 impl Place {
-    /// Returns the place of the range that was asked for.
-    pub(crate) fn of(mapping: &Mapping) -> Self {
-        Self::new(
-            mapping.start(),
-            mapping.end(),
-            mapping.vma().linear_page_index(mapping.start()),
-        )
+    /// Returns the place of the range that was asked for, or `None` if its VMA does not hold it.
+    pub(crate) fn of(mapping: &Mapping) -> Option<Self> {
+        let page_index = mapping.vma().linear_page_index(mapping.start())?;
+
+        Some(Self::new(mapping.start(), mapping.end(), page_index))
     }
 
     fn new(start: usize, end: usize, page_index: usize) -> Self {
         Self {
             addr: start as u64,
             len: end.saturating_sub(start) as u64,
-            // A page index can need more bits than an address, so shift what is wide enough.
+            // On 32 bits an offset needs more bits than a page index, so widen before the shift.
             pgoff: (page_index as u64) << PAGE_SHIFT,
         }
     }
 }
 
 impl InodeBody {
-    pub(crate) fn new(place: Place, inode: &Inode, access: Access) -> Self {
-        let device = inode.device();
-
+    pub(crate) fn new(place: Place, inode: InodeIdentity, access: Access) -> Self {
         Self {
             place,
-            maj: device.major,
-            min: device.minor,
-            ino: inode.ino(),
-            ino_generation: u64::from(inode.generation()),
+            maj: inode.device.major,
+            min: inode.device.minor,
+            ino: inode.ino,
+            ino_generation: u64::from(inode.generation),
             prot: access.prot,
             flags: access.flags,
         }
@@ -151,6 +174,7 @@ impl NoFileBody {
     }
 }
 
+#[cfg(CONFIG_PERF_MMAP3_KUNIT_TEST)]
 #[kunit_tests(perf_mmap3_layout)]
 mod tests {
     use super::*;
@@ -162,54 +186,60 @@ mod tests {
         pgoff: 0x0213_2435_4657_6879,
     };
 
-    /// Returns the little- or big-endian bytes of 32-bit words, as this machine has them.
+    const ACCESS: Access = Access { prot: 5, flags: 2 };
+
+    /// Returns the native-endian 32-bit word at `at`.
     fn word(bytes: &[u8], at: usize) -> Option<u32> {
         let word = bytes.get(at..at + 4)?;
         word.try_into().ok().map(u32::from_ne_bytes)
     }
 
+    /// Returns the native-endian 64-bit word at `at`.
     fn double_word(bytes: &[u8], at: usize) -> Option<u64> {
         let word = bytes.get(at..at + 8)?;
         word.try_into().ok().map(u64::from_ne_bytes)
     }
 
-    #[test]
-    fn place_comes_first_in_every_form() {
-        let inode = InodeBody {
-            place: PLACE,
-            maj: 0,
-            min: 0,
-            ino: 0,
-            ino_generation: 0,
-            prot: 0,
-            flags: 0,
-        };
-        let no_file = NoFileBody::new(PLACE, Access { prot: 0, flags: 0 });
-
-        for bytes in [inode.as_bytes(), no_file.as_bytes()] {
-            assert_eq!(double_word(bytes, 0), Some(PLACE.addr));
-            assert_eq!(double_word(bytes, 8), Some(PLACE.len));
-            assert_eq!(double_word(bytes, 16), Some(PLACE.pgoff));
-        }
+    fn assert_starts_with_place(bytes: &[u8]) {
+        assert_eq!(double_word(bytes, 0), Some(PLACE.addr));
+        assert_eq!(double_word(bytes, 8), Some(PLACE.len));
+        assert_eq!(double_word(bytes, 16), Some(PLACE.pgoff));
     }
 
     #[test]
     fn inode_form() {
-        let body = InodeBody {
-            place: PLACE,
-            maj: 0x0102_0304,
-            min: 0x0506_0708,
+        let identity = InodeIdentity {
+            device: DeviceNumber {
+                major: 0x0102_0304,
+                minor: 0x0506_0708,
+            },
             ino: 0x1112_1314_1516_1718,
-            ino_generation: 0x2122_2324_2526_2728,
-            prot: 5,
-            flags: 2,
+            generation: 0x2122_2324,
         };
+        let body = InodeBody::new(PLACE, identity, ACCESS);
         let bytes = body.as_bytes();
 
+        assert_starts_with_place(bytes);
         assert_eq!(word(bytes, 24), Some(0x0102_0304));
         assert_eq!(word(bytes, 28), Some(0x0506_0708));
         assert_eq!(double_word(bytes, 32), Some(0x1112_1314_1516_1718));
-        assert_eq!(double_word(bytes, 40), Some(0x2122_2324_2526_2728));
+        assert_eq!(double_word(bytes, 40), Some(0x2122_2324));
+        assert_eq!(word(bytes, 48), Some(5));
+        assert_eq!(word(bytes, 52), Some(2));
+        assert_eq!(bytes.len(), 56);
+    }
+
+    #[test]
+    fn build_id_form() {
+        let build_id = BuildId::from_bytes(b"\xffid\0");
+        let body = build_id.map(|build_id| BuildIdBody::new(PLACE, &build_id, ACCESS));
+        let bytes = body.as_ref().map_or(&[][..], IntoBytes::as_bytes);
+
+        assert_starts_with_place(bytes);
+        // Its size, and 3 reserved bytes.
+        assert_eq!(bytes.get(24..28), Some(&b"\x04\0\0\0"[..]));
+        assert_eq!(bytes.get(28..32), Some(&b"\xffid\0"[..]));
+        assert_eq!(bytes.get(32..48), Some(&[0; 16][..]));
         assert_eq!(word(bytes, 48), Some(5));
         assert_eq!(word(bytes, 52), Some(2));
         assert_eq!(bytes.len(), 56);
@@ -217,11 +247,12 @@ mod tests {
 
     #[test]
     fn no_file_form_has_no_union() {
-        let body = NoFileBody::new(PLACE, Access { prot: 7, flags: 34 });
+        let body = NoFileBody::new(PLACE, ACCESS);
         let bytes = body.as_bytes();
 
-        assert_eq!(word(bytes, 24), Some(7));
-        assert_eq!(word(bytes, 28), Some(34));
+        assert_starts_with_place(bytes);
+        assert_eq!(word(bytes, 24), Some(5));
+        assert_eq!(word(bytes, 28), Some(2));
         assert_eq!(bytes.len(), 32);
     }
 
@@ -232,15 +263,5 @@ mod tests {
         assert_eq!(place.addr, 0x7000);
         assert_eq!(place.len, 0x2000);
         assert_eq!(place.pgoff, 3 << PAGE_SHIFT);
-    }
-
-    #[test]
-    fn page_offset_of_a_large_file_is_not_cut() {
-        let index = 1 << (usize::BITS - 1);
-
-        assert_eq!(
-            Place::new(0, 0x1000, index >> PAGE_SHIFT).pgoff,
-            (index >> PAGE_SHIFT << PAGE_SHIFT) as u64
-        );
     }
 }

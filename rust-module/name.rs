@@ -22,6 +22,9 @@ const ALIGN: usize = 8;
 /// of the record.
 const STACK_SIZE: usize = 256;
 
+// What is cut to leave room for the padding can be padded.
+static_assert!(STACK_SIZE % ALIGN == 0 && STACK_SIZE > ALIGN);
+
 /// Calls `f` with the padded name of `file`: its path, as seen from the root of the current task.
 ///
 /// Where the path does not fit into `PATH_MAX` or memory is short, the name is `//toolong` or
@@ -79,13 +82,14 @@ fn padded_copy<'a>(name: &[u8], buf: &'a mut [u8; STACK_SIZE]) -> &'a [u8] {
 /// Fills `buf` with NULs from the end of `name`, which is a range in it, up to the size that a name
 /// may have. Returns the padded name, or `None` if `buf` ends too early.
 fn pad(buf: &mut [u8], name: Range<usize>) -> Option<&[u8]> {
-    let size = (name.len() + 1).next_multiple_of(ALIGN);
+    let size = name.len().checked_add(1)?.checked_next_multiple_of(ALIGN)?;
     let padded = name.start..name.start.checked_add(size)?;
 
     buf.get_mut(name.end..padded.end)?.fill(0);
     buf.get(padded)
 }
 
+#[cfg(CONFIG_PERF_MMAP3_KUNIT_TEST)]
 #[kunit_tests(perf_mmap3_name)]
 mod tests {
     use super::*;

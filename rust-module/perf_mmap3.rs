@@ -31,6 +31,7 @@ use access::Access;
 use layout::{
     BuildIdBody,
     InodeBody,
+    InodeIdentity,
     NoFileBody,
     Place, //
 };
@@ -74,17 +75,18 @@ impl Provider for Mmap3 {
 
 /// Writes the record of a mapping of `file`.
 fn write_file(mapping: &Mapping, file: &LocalFile) -> Result {
-    let place = Place::of(mapping);
+    let place = Place::of(mapping).ok_or(EINVAL)?;
     let access = Access::of(mapping.vma().flags());
-    let inode_body = InodeBody::new(place, file.user_inode(), access);
+    let inode_body = InodeBody::new(place, InodeIdentity::of(file.user_inode()), access);
 
     // A file without a build ID, or one whose build ID is not in the page cache, is told by its
     // inode.
-    let build_id_body = mapping
-        .wants_build_id()
-        .then(|| BuildId::of_vma_nofault(mapping.vma()).ok())
-        .flatten()
-        .map(|build_id| BuildIdBody::new(place, &build_id, access));
+    let build_id = if mapping.wants_build_id() {
+        BuildId::of_vma_nofault(mapping.vma()).ok()
+    } else {
+        None
+    };
+    let build_id_body = build_id.map(|build_id| BuildIdBody::new(place, &build_id, access));
 
     name::with_name_of_file(file, |name| {
         mapping.output(&Record {
@@ -100,7 +102,8 @@ fn write_file(mapping: &Mapping, file: &LocalFile) -> Result {
 ///
 /// Allocates nothing: stack growth comes here with the anon_vma lock held.
 fn write_memory(mapping: &Mapping) -> Result {
-    let body = NoFileBody::new(Place::of(mapping), Access::of(mapping.vma().flags()));
+    let place = Place::of(mapping).ok_or(EINVAL)?;
+    let body = NoFileBody::new(place, Access::of(mapping.vma().flags()));
 
     name::with_name_of_memory(mapping.vma(), |name| {
         mapping.output(&Record {

@@ -29,7 +29,7 @@ mkdir -p "$build/$mo"
 compile() {
 	"$SCRIPTS/in-toolroot.sh" --ro "$TREE" /src --rw "$build" /build --ro "$mod" /module --dir /build \
 		make -f /src/Makefile O=/build "ARCH=$karch" LLVM=1 LOCALVERSION= \
-		M=/module "MO=/build/$mo" CONFIG_PERF_MMAP3=m "-j$JOBS" "$@"
+		M=/module "MO=/build/$mo" CONFIG_PERF_MMAP3=m CONFIG_PERF_MMAP3_KUNIT_TEST=y "-j$JOBS" "$@"
 }
 failed() {
 	first=$(grep -m1 -E '(^|[^-])error(\[|:)' "$log" || :)
