@@ -113,6 +113,9 @@ static const char *case_of(const struct mmap3_rec *rec, const char *prog)
 	const char *base = strrchr(rec->name, '/');
 	int i;
 
+	/* told because it was executable before */
+	if (!(rec->prot & PROT_EXEC))
+		return "not-exec";
 	for (i = 0; i < nr_told; i++) {
 		/* of a library PROG knows one address */
 		if (told[i].len == 1 ? told[i].addr - rec->addr < rec->len :
@@ -191,6 +194,12 @@ static void print_half(const struct mmap3_rec *rec)
 	printf("%-20s %-8s %-13s %5u", range, pgoff, id, rec->size);
 }
 
+static void print_name(const struct mmap3_rec *rec)
+{
+	printf(" | %c%c%c  %s\n", rec->prot & PROT_READ ? 'r' : '-',
+	       rec->prot & PROT_WRITE ? 'w' : '-', rec->prot & PROT_EXEC ? 'x' : '-', rec->name);
+}
+
 static void print_table(const char *prog)
 {
 	const struct mmap3_rec *rec;
@@ -198,7 +207,7 @@ static void print_table(const char *prog)
 	int i;
 
 	printf("%-9s| %-49s | %-49s |\n", "", "MMAP2", "MMAP3");
-	printf("%-9s| %-20s %-8s %-13s %5s | %-20s %-8s %-13s %5s | %s\n", "case",
+	printf("%-9s| %-20s %-8s %-13s %5s | %-20s %-8s %-13s %5s | prot %s\n", "case",
 	       "address+length", "offset", "identity", "bytes",
 	       "address+length", "offset", "identity", "bytes", "name");
 	for (i = 0; i < mmap3.nr; i++) {
@@ -209,7 +218,7 @@ static void print_table(const char *prog)
 		print_half(find_mmap2(i));
 		printf(" | ");
 		print_half(rec);
-		printf(" | %s\n", rec->name);
+		print_name(rec);
 	}
 	for (i = 0; i < mmap2.nr; i++) {
 		if (mmap2.used[i])
@@ -218,7 +227,7 @@ static void print_table(const char *prog)
 		print_half(&mmap2.rec[i]);
 		printf(" | ");
 		print_half(NULL);
-		printf(" | %s\n", mmap2.rec[i].name);
+		print_name(&mmap2.rec[i]);
 	}
 }
 
