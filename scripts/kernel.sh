@@ -2,10 +2,13 @@
 # Build one kernel with clang and Rust and put it in its out folder (lib.sh: out_dir).
 # At once when nothing it is made of has changed.
 #
-#   kernel.sh ARCH [VARIANT]       variants: scripts/variants.tsv
+#   kernel.sh [--fresh] ARCH [VARIANT]       variants: scripts/variants.tsv
+#       --fresh: build nothing; exit code 1 when there is something to build
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
+fresh=
+if [ "${1:-}" = --fresh ]; then fresh=1; shift; fi
 arch=${1:?usage: kernel.sh ARCH [VARIANT]} variant=${2:-default}
 karch=$(arch_get "$arch" karch)
 image=$(arch_get "$arch" image)
@@ -63,6 +66,7 @@ if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/kernel" ]; 
 	say "kernel $arch $variant is up to date ($out)"
 	exit
 fi
+[ -z "$fresh" ] || exit "$E_FAIL"
 
 need_space 1000 "building the $arch kernel"
 mkdir -p "$build"

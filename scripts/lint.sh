@@ -99,8 +99,8 @@ clippy() {
 }
 if ! have clippy-driver; then
 	skip clippy "not in the toolchain root"
-elif [ ! -e "$out/build" ]; then
-	skip clippy "no x86_64 kernel is built ('make kernel')"
+elif [ ! -e "$out/build" ] || ! "$SCRIPTS/kernel.sh" --fresh x86_64 >/dev/null; then
+	skip clippy "no x86_64 kernel of this tree is built ('make kernel')"
 elif [ ! -e "$REPO/rust-module/Kbuild" ]; then
 	skip clippy "no Rust sources"
 else
