@@ -26,8 +26,14 @@ flags=("ARCH=$srcarch" LLVM=1 BUILD_BPF_SKEL=0 NO_LIBBPF=1 NO_JEVENTS=1 NO_LIBPY
 	NO_JVMTI=1 NO_SLANG=1 NO_RUST=1 NO_SHELLCHECK=1 NO_LIBNUMA=1 NO_PERF_READ_VDSO32=1
 	NO_PERF_READ_VDSOX32=1)
 tests() { find "$SCRIPTS/perf-tests" -type f -exec sha256sum {} + | sort; }
-stamp=$( (git -C "$TREE" rev-parse "$(tree_state):tools"; echo "${flags[@]}"; tests; sha256sum <"$0") |
-	sha256sum)
+made_of() {
+	git -C "$TREE" rev-parse "$(tree_state):tools"
+	echo "${flags[@]}"
+	tests
+	sha256sum <"$0"
+}
+before=$(made_of)
+stamp=$(hash_of <<<"$before")
 if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/perf/perf" ]; then
 	say "perf $arch is up to date ($out/perf)"
 	exit
@@ -68,5 +74,6 @@ for d in perf perf-tests; do
 	rm -rf "${out:?}/$d"
 	mv "$out/$d.new" "$out/$d"
 done
-echo "$stamp" >"$build/.stamp"
+# A tree that changed during the build is built again the next time.
+if [ "$(made_of)" = "$before" ]; then echo "$stamp" >"$build/.stamp"; fi
 say "perf $arch: $out/perf/perf ($(($(stat -c %s "$out/perf/perf") / 1024)) KiB)"

@@ -3,7 +3,7 @@
 # (perf-test.list) must pass, and those of the series.
 # shellcheck source=ktap.inc
 . "${0%/*}/ktap.inc"
-plan "$(grep -vc '^#\|^$' "${0%/*}/perf-test.list")"
+plan "$(grep -vc '^#\|^$' "$here/perf-test.list")"
 
 # `result TAB name`, one a line
 perf test -S 2>&1 | sed -n 's/^ *[0-9.]*: \(.*[^ ]\) *: \(Ok\|Skip\|FAILED\).*/\2\t\1/p' >results
