@@ -41,8 +41,8 @@ head_of_report() {
 	  that do not ask for MMAP3. The records must be equal byte for byte; masked are process
 	  numbers (in order of appearance), times, event ids and the inode generations that
 	  tmpfs draws at random.
-	- count: instructions of one mmap + munmap of four pages, executable; the median of 101
-	  rounds of 64. With no event open the difference must stay within the limit, before and
+	- count: instructions of one mmap + munmap of four pages, executable; the median of 31
+	  rounds of 512. With no event open the difference must stay within the limit, before and
 	  after the provider was loaded. Records are taken out of the ring as they come.
 	TEXT
 }
