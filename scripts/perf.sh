@@ -49,9 +49,11 @@ compile() {
 	inside env "PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig" \
 		make -C /src/tools/perf O=/build "JOBS=$JOBS" "${flags[@]}" all
 	inside llvm-objcopy --strip-debug perf perf.guest
-	local cc=(clang "--target=$triplet" -fuse-ld=lld -O2 -Wall -Wextra -Werror -fPIC "-Wl,--build-id")
-	inside "${cc[@]}" "$SCRIPTS/perf-tests/dlopen.c" -o dlopen
-	inside "${cc[@]}" -shared "$SCRIPTS/perf-tests/dlopen_plugin.c" -o dlopen_plugin.so
+	local cc=(clang "--target=$triplet" -fuse-ld=lld -O2 -Wall -Wextra -Werror -fPIC)
+	inside "${cc[@]}" "-Wl,--build-id" "$SCRIPTS/perf-tests/dlopen.c" -o dlopen
+	# a short build ID and a space in the name: readers have had trouble with both
+	inside "${cc[@]}" "-Wl,--build-id=0x0102030405060708" -shared \
+		"$SCRIPTS/perf-tests/dlopen_plugin.c" -o "dlopen plugin.so"
 }
 failed() {
 	first=$(grep -m1 -E '(error|Error|fatal):? ' "$log" | sed "s,/src/,$TREE/,g" || :)
@@ -67,7 +69,7 @@ mkdir "$out/perf.new/tests"
 for t in inject_guest inject_mmap3 jitdump_mmap3; do
 	cp "$TREE/tools/perf/tests/shell/$t.sh" "$out/perf.new/tests/"
 done
-for f in "$SCRIPTS"/perf-tests/*.{sh,inc,list} "$build"/dlopen "$build"/dlopen_plugin.so; do
+for f in "$SCRIPTS"/perf-tests/*.{sh,inc,list} "$build/dlopen" "$build/dlopen plugin.so"; do
 	cp "$f" "$out/perf-tests.new/"
 done
 for d in perf perf-tests; do

@@ -3,7 +3,7 @@
 # IDs, which are those in the files, and the same symbols.
 # shellcheck source=ktap.inc
 . "${0%/*}/ktap.inc"
-plan 9
+plan 10
 
 # symbols FILE: files and symbols with a tenth of the samples or more
 symbols() {
@@ -53,5 +53,8 @@ both() {
 
 both pipeline sh -c 'seq 30000 | sort -n | md5sum'
 both threads perf test -w thloop 1
-both dlopen "$here/dlopen" "$here/dlopen_plugin.so"
+both dlopen "$here/dlopen" "$here/dlopen plugin.so"
+plugin=$(mappings dlopen.3 | grep -m1 plugin)
+[ "$plugin" != "MMAP3 <0102030405060708> $here/dlopen plugin.so" ] || plugin=''
+verdict short_build_id_and_space_in_name "$plugin"
 finish
