@@ -22,7 +22,10 @@ case " $(variant_get "$variant" config) " in
 	;;
 esac
 take_lock "boot-$arch-$variant-$mode"
+# A boot that cannot even start must not leave an older one's result.
+run=$CACHE/runs/$arch-$variant-$mode
+rm -rf "$run"
 set -- "$@" --append "${RUN:+mmap3.run=$RUN} ${PERF:+mmap3.perf=1} ${APPEND:-}"
 exec "$SCRIPTS/in-toolroot.sh" --kvm env "ACCEL=${ACCEL:-}" "DEADLINE=${DEADLINE:-}" \
 	python3 "$SCRIPTS/boot.py" --arch "$arch" --kernel "$out/kernel" --image "$out/image.cpio" \
-	--mode "$mode" --run "$CACHE/runs/$arch-$variant-$mode" "$@"
+	--mode "$mode" --run "$run" "$@"

@@ -15,6 +15,8 @@ variant=${FLAVOUR:-default}
 [ $# -gt 0 ] || mapfile -t ALL < <(arches)
 [ $# -gt 0 ] || set -- "${ALL[@]}"
 for arch in "$@"; do need_arch "$arch"; done
+# Another run would clear the logs before they are judged.
+take_lock test
 runs=()
 kunit=$TREE/tools/testing/kunit
 
@@ -35,10 +37,7 @@ for arch in "$@"; do
 done
 [ -n "${RUN:-}" ] || host_tests
 for arch in "$@"; do
-	run=$CACHE/runs/$arch-$variant-test
-	# A boot that cannot even start must not leave an older one's result.
-	rm -rf "$run"
 	"$SCRIPTS/boot.sh" "$arch" "$variant" test || :
-	runs+=("$run")
+	runs+=("$CACHE/runs/$arch-$variant-test")
 done
 exec "$SCRIPTS/in-toolroot.sh" python3 "$SCRIPTS/judge.py" --kunit "$kunit" "${runs[@]}"
