@@ -21,7 +21,7 @@ configs=$REPO/qemu-images/config
 
 "$SCRIPTS/toolroot.sh"
 "$SCRIPTS/tree.sh"
-take_lock "kernel-$arch-$variant"
+[ -n "$fresh" ] || take_lock "kernel-$arch-$variant"
 
 # The tree itself is only read. Other sources are worktrees of its repository.
 commit=
