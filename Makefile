@@ -8,7 +8,7 @@ S := scripts
 ARCHES := $(if $(filter file,$(origin ARCH)),x86_64 arm64,$(ARCH))
 
 .SILENT:
-.PHONY: all test toolroot tree refresh kernel module image shell vng \
+.PHONY: all test toolroot tree refresh kernel module perf image shell vng \
 	compare variants lint clean cache-remove help
 .NOTPARALLEL:
 
@@ -33,6 +33,9 @@ kernel: ## the kernel of ARCH and FLAVOUR
 
 module: kernel ## the provider, perf_mmap3.ko
 	$S/module.sh $(ARCH) $(FLAVOUR)
+
+perf: ## perf of the tree and its tests, into the next image
+	$S/perf.sh $(ARCH)
 
 image: ## the guest's initramfs, and all that goes into it
 	$S/ready.sh $(ARCH) $(FLAVOUR)

@@ -16,6 +16,8 @@ Variables (make VERB NAME=VALUE, or from the environment):
   ANY_VERSION=1 take KERNEL_SRC although its version differs from linux-patches/BASE
   TOOLROOT      your own toolchain root; / for this machine's own tools
   MIRROR        Debian archive to use, where this machine's apt has none
+  RUN           test: this kselftest program alone
+  PERF=1        test: build perf too and run its tests in the guest
   JOBS          parallel jobs (now $JOBS)
   DISCARD=1     tree: set local work aside as a branch
   REPLACE=1     refresh: overwrite linux-patches with what the tree has
