@@ -171,11 +171,13 @@ base_get() {
 # tree_state: the tree object of what is in TREE now, edits included
 tree_state() (
 	cd "$TREE" || exit
-	GIT_INDEX_FILE=$(git rev-parse --absolute-git-dir)/index.state
+	git=$(git rev-parse --absolute-git-dir)
+	# of its own: another run may ask at the same time
+	GIT_INDEX_FILE=$(mktemp "$git/index.state.XXXXXX")
 	export GIT_INDEX_FILE
 	# The copy carries the stat data, so only changed files are read; its own time is
 	# what git tells edits in the same second by.
-	cp -p "${GIT_INDEX_FILE%.state}" "$GIT_INDEX_FILE"
+	cp -p "$git/index" "$GIT_INDEX_FILE"
 	cleangit add -A .
 	cleangit write-tree
 	rm "$GIT_INDEX_FILE"
