@@ -21,8 +21,8 @@ while IFS=$tab read -r arch name; do
 	*) skip "$title" "a case of $arch"; continue ;;
 	esac
 	result=$(result_of "$name" all)
-	if [ "$result" != Ok ]; then
-		# Some count on time, which a busy host takes away.
+	if [ "$result" != Ok ] && [ "$name" = "Number of exit events of a simple workload" ]; then
+		# It gives up after some polls, which a busy host makes too few.
 		perf test -v "$name" >log 2>&1 </dev/null
 		results <log >again
 		say "$title: ${result:-not in the output of perf test}, tried again:"
