@@ -8,7 +8,6 @@
 //! for each event the form with or without build ID.
 
 use kernel::{
-    buildid::BuildId,
     fs::LocalFile,
     mm::virt::flags,
     perf_event::mmap3::{
@@ -79,10 +78,9 @@ fn write_file(mapping: &Mapping, file: &LocalFile) -> Result {
     let access = Access::of(mapping.vma().flags());
     let inode_body = InodeBody::new(place, InodeIdentity::of(file.user_inode()), access);
 
-    // A file without a build ID, or one whose build ID is not in the page cache, is told by its
-    // inode.
+    // A file without a build ID, or one whose build ID can't be had, is told by its inode.
     let build_id = if mapping.wants_build_id() {
-        BuildId::of_vma_nofault(mapping.vma()).ok()
+        mapping.build_id()
     } else {
         None
     };
