@@ -3,7 +3,7 @@
 //! The file name of a record.
 //!
 //! A name ends in at least one NUL and is padded with NULs to a multiple of 8 bytes. Names of what
-//! is not a file are those of `PERF_RECORD_MMAP2`.
+//! is not a file are those of `/proc/PID/maps`, and `//anon` where that has none.
 
 use core::mem::MaybeUninit;
 use kernel::{
@@ -22,18 +22,30 @@ const ALIGN: usize = Path::ALIGN;
 /// rest of the record.
 const STACK_SIZE: usize = 256;
 
-/// The most bytes of the name of what is not a file, with its padding. The kernel's own are short.
-const SPECIAL_SIZE: usize = 64;
+/// The most bytes of the name of what is not a file, with its padding. The kernel's own are short,
+/// and those that user space can give have at most 79.
+const SPECIAL_SIZE: usize = 128;
 
 // What is cut to leave room for the padding can be padded.
 static_assert!(SPECIAL_SIZE % ALIGN == 0 && SPECIAL_SIZE > ALIGN);
 
-/// Calls `f` with the padded name of `file`: its path, as seen from the root of the current task.
+/// Calls `f` with the padded name of `file`, which `vma` maps: its path, as seen from the root of the
+/// current task. Shared anonymous memory has a file, and is told by the name that it was given.
 ///
 /// Where the path does not fit into `PATH_MAX` or memory is short, the name is `//toolong` or
 /// `//enomem`, so that the mapping is not lost with its name.
 #[inline]
-pub(crate) fn with_name_of_file<T>(file: &LocalFile, f: impl Fn(&[u8]) -> T) -> T {
+pub(crate) fn with_name_of_file<T>(
+    vma: &VmaRef,
+    file: &LocalFile,
+    f: impl Fn(&[u8]) -> T,
+) -> T {
+    if let Some(name) = vma.anon_name() {
+        let parts: [&[u8]; 3] = [b"[anon_shmem:", name.to_bytes(), b"]"];
+
+        return f(padded_copy(&parts, &mut [0; SPECIAL_SIZE]));
+    }
+
     // Most of it is never written to, so filling it first would cost more than the name.
     let mut stack = [const { MaybeUninit::uninit() }; STACK_SIZE];
 
@@ -59,21 +71,30 @@ fn with_long_name_of_file<T>(file: &LocalFile, f: &dyn Fn(&[u8]) -> T) -> T {
 /// Calls `f` with the padded name of memory that has no file.
 #[inline]
 pub(crate) fn with_name_of_memory<T>(vma: &VmaRef, f: impl Fn(&[u8]) -> T) -> T {
-    match vma.special_name() {
-        Some(name) => f(padded_copy(name.to_bytes(), &mut [0; SPECIAL_SIZE])),
-        None if vma.is_initial_heap() => f(b"[heap]\0\0"),
-        None if vma.is_initial_stack() => f(b"[stack]\0"),
-        None => f(b"//anon\0\0"),
+    if let Some(name) = vma.special_name() {
+        f(padded_copy(&[name.to_bytes()], &mut [0; SPECIAL_SIZE]))
+    } else if vma.is_initial_heap() {
+        f(b"[heap]\0\0")
+    } else if vma.is_initial_stack() {
+        f(b"[stack]\0")
+    } else if let Some(name) = vma.anon_name() {
+        let parts: [&[u8]; 3] = [b"[anon:", name.to_bytes(), b"]"];
+
+        f(padded_copy(&parts, &mut [0; SPECIAL_SIZE]))
+    } else {
+        f(b"//anon\0\0")
     }
 }
 
-/// Copies `name` into `buf`, which is all NULs, and returns it with its padding. What does not fit
-/// is cut off.
-fn padded_copy<'a>(name: &[u8], buf: &'a mut [u8; SPECIAL_SIZE]) -> &'a [u8] {
-    let len = name.len().min(SPECIAL_SIZE - ALIGN);
+/// Joins the `parts` of a name in `buf`, which is all NULs, and returns it with its padding. What
+/// does not fit is cut off.
+fn padded_copy<'a>(parts: &[&[u8]], buf: &'a mut [u8; SPECIAL_SIZE]) -> &'a [u8] {
+    let name = parts.iter().copied().flatten().take(SPECIAL_SIZE - ALIGN);
+    let mut len: usize = 0;
 
-    for (to, from) in buf.iter_mut().zip(name.iter().take(len)) {
+    for (to, from) in buf.iter_mut().zip(name) {
         *to = *from;
+        len += 1;
     }
     buf.get(..(len + 1).next_multiple_of(ALIGN))
         .unwrap_or_default()
@@ -90,7 +111,7 @@ mod tests {
 
         for len in 0..=SPECIAL_SIZE - ALIGN {
             let mut buf = [0; SPECIAL_SIZE];
-            let padded = padded_copy(&name[..len], &mut buf);
+            let padded = padded_copy(&[&name[..len]], &mut buf);
 
             assert_eq!(padded.len() % ALIGN, 0);
             assert!(padded.len() > len);
@@ -103,13 +124,35 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_cut() {
         let mut buf = [0; SPECIAL_SIZE];
-        let padded = padded_copy(&[b'x'; SPECIAL_SIZE + 1], &mut buf);
+        let padded = padded_copy(&[&[b'x'; SPECIAL_SIZE + 1]], &mut buf);
 
         assert_eq!(padded.len(), SPECIAL_SIZE);
         assert_eq!(
             padded.iter().filter(|&&b| b == b'x').count(),
             SPECIAL_SIZE - ALIGN
         );
+        assert!(padded.iter().rev().take(ALIGN).all(|&b| b == 0));
+    }
+
+    #[test]
+    fn parts_are_joined() {
+        let mut buf = [0; SPECIAL_SIZE];
+
+        assert_eq!(
+            padded_copy(&[b"[anon:", b"", b"name", b"]"], &mut buf),
+            b"[anon:name]\0\0\0\0\0"
+        );
+        assert_eq!(padded_copy(&[], &mut [0; SPECIAL_SIZE]), [0; ALIGN]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_in_any_part() {
+        let part = [b'x'; SPECIAL_SIZE / 2];
+        let mut buf = [0; SPECIAL_SIZE];
+        let padded = padded_copy(&[&part, &part, b"]"], &mut buf);
+
+        assert_eq!(padded.len(), SPECIAL_SIZE);
+        assert!(padded.iter().take(SPECIAL_SIZE - ALIGN).all(|&b| b == b'x'));
         assert!(padded.iter().rev().take(ALIGN).all(|&b| b == 0));
     }
 }

@@ -86,7 +86,7 @@ fn write_file(mapping: &Mapping, file: &LocalFile) -> Result {
     };
     let build_id_body = build_id.map(|build_id| BuildIdBody::new(place, &build_id, access));
 
-    name::with_name_of_file(file, |name| {
+    name::with_name_of_file(mapping.vma(), file, |name| {
         mapping.output(&Record {
             body: inode_body.as_bytes(),
             build_id_body: build_id_body.as_ref().map(IntoBytes::as_bytes),
