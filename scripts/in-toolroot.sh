@@ -5,7 +5,8 @@
 #   in-toolroot.sh [--ro HOST IN]... [--rw HOST IN]... [--net] [--kvm] [--dir IN] CMD ARGS...
 #
 # Always there: the caches (CACHE, read-write) and this checkout (read-only), each
-# under its own name, and an empty /tmp. ccache stands in for the compilers.
+# under its own name, and an empty /tmp. ccache stands in for the compilers
+# (CCACHE_DIR=: elsewhere than in CACHE).
 # Builds mount their source at /src and their output at /build: the paths are then
 # the same on every machine and for every variant, so ccache hits and results do
 # not depend on where the caches lie.
@@ -36,13 +37,15 @@ if [ "$root" -ef / ]; then
 		if [ -d "$HOME/$e" ]; then args+=(--ro-bind "$HOME/$e" "$HOME/$e"); fi
 	done
 fi
+ccache=${CCACHE_DIR:-$CACHE/ccache}
+mkdir -p "$ccache"
 args+=(--dev /dev --proc /proc --tmpfs /tmp --tmpfs /run
 	--ro-bind /sys /sys
-	--ro-bind "$REPO" "$REPO" --bind "$CACHE" "$CACHE"
+	--ro-bind "$REPO" "$REPO" --bind "$CACHE" "$CACHE" --bind "$ccache" "$ccache"
 	--setenv PATH "$path" --setenv HOME /tmp --setenv LC_ALL "$LC_ALL"
 	--setenv TERM "${TERM:-dumb}"
 	--setenv CACHE "$CACHE"
-	--setenv CCACHE_DIR "$CACHE/ccache" --setenv CCACHE_MAXSIZE 5G
+	--setenv CCACHE_DIR "$ccache" --setenv CCACHE_MAXSIZE 5G
 	# A kernel build gives each object its own -D and -I anyway; without the
 	# working folder in the hash, every variant shares.
 	--setenv CCACHE_NOHASHDIR 1)
