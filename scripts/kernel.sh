@@ -17,7 +17,7 @@ case " $(variant_get "$variant" arches) " in
 *" $arch "*) ;;
 *) die "$variant cannot be built for $arch: $(variant_get "$variant" what)" ;;
 esac
-configs=$REPO/qemu-images/config
+configs=${CONFIGS:-$REPO/qemu-images/config} # check-series.sh has some of its own
 
 "$SCRIPTS/toolroot.sh"
 "$SCRIPTS/tree.sh"
