@@ -18,6 +18,7 @@ Variables (make VERB NAME=VALUE, or from the environment):
   MIRROR        Debian archive to use, where this machine's apt has none
   RUN           test: this kselftest program alone
   PERF=1        test: build perf too and run its tests in the guest
+  PATCH=1,9     check-series: these patches alone; CHECKS="build boot": these checks
   JOBS          parallel jobs (now $JOBS)
   DISCARD=1     tree: set local work aside as a branch
   REPLACE=1     refresh: overwrite linux-patches with what the tree has

@@ -1,0 +1,130 @@
+"""check-series.sh asks what it has to, once, and a table says what was answered."""
+
+import re
+import unittest
+
+from small_base import SCRIPTS, SmallBase
+
+HEAD = "#name\tscript\tarch\tvariant\tkey\tbase\twhat\n"
+# Says what DIR/answer holds, and notes that it was asked.
+FAKE = """#!/bin/sh
+echo "$N $1 $2" >>"${0%/*}/asked"
+[ -z "$(cat "${0%/*}/answer-$N" 2>/dev/null)" ] || { cat "${0%/*}/answer-$N"; exit "$(cat "${0%/*}/code")"; }
+"""
+
+
+class CheckSeries(SmallBase):
+    def setUp(self):
+        super().setUp()
+        self.make_series()
+        tools = self.dir / "root" / "usr" / "bin"
+        tools.mkdir(parents=True)
+        for t in ("clang", "ld.lld", "rustc", "bindgen", "make"):
+            (tools / t).write_text("")
+        self.checks = self.dir / "checks"
+        self.checks.mkdir()
+        fake = self.checks / "fake.sh"
+        fake.write_text(FAKE)
+        fake.chmod(0o755)
+        self.table("fake\tfake\t-\t-\tcommit\t-\tsays so")
+
+    def table(self, *lines):
+        (self.checks / "checks.tsv").write_text(HEAD + "\n".join(lines) + "\n")
+
+    def answer(self, number, text, code):
+        (self.checks / f"answer-{number}").write_text(text)
+        (self.checks / "code").write_text(str(code))
+
+    def check(self, **env):
+        return self.script(
+            "check-series.sh",
+            TOOLROOT=str(self.dir / "root"),
+            CHECKS_TABLE=str(self.checks / "checks.tsv"),
+            REPORT=str(self.dir / "report.md"),
+            **env,
+        )
+
+    def asked(self):
+        f = self.checks / "asked"
+        lines = f.read_text().split("\n")[:-1] if f.exists() else []
+        f.unlink(missing_ok=True)
+        return lines
+
+    def row(self, name):
+        text = (self.dir / "report.md").read_text()
+        return [c.strip() for c in re.search(rf"^\| {name} \|(.*)\|$", text, re.M)[1].split("|")]
+
+    def test_each_patch_once(self):
+        self.passes(self.check())
+        self.assertEqual(self.asked(), ["1 - -", "2 - -"])
+        self.assertEqual(self.row("fake"), ["ok", "ok"])
+        self.passes(self.check())
+        self.assertEqual(self.asked(), [])
+        # only what depends on the change is asked again
+        p = self.patches / "kernel" / "0002-mm-Say-thirty.patch"
+        p.write_text(p.read_text().replace("Say thirty", "Say 30"))
+        self.passes(self.check())
+        self.assertEqual(self.asked(), ["2 - -"])
+
+    def test_no_is_told_and_asked_again(self):
+        self.answer(2, "it breaks\n", 1)
+        r = self.check()
+        self.assertEqual(r.returncode, 1, r.stdout + r.stderr)
+        self.assertEqual(self.row("fake"), ["ok", "**no**"])
+        self.assertIn("fake, patch 2: no: it breaks", (self.dir / "report.md").read_text())
+        self.asked()
+        (self.checks / "answer-2").unlink()
+        self.passes(self.check())
+        self.assertEqual(self.asked(), ["2 - -"])
+        self.assertEqual(self.row("fake"), ["ok", "ok"])
+
+    def test_skip_is_named(self):
+        self.answer(1, "no such tool\n", 77)
+        self.passes(self.check())
+        self.assertEqual(self.row("fake"), ["skip", "ok"])
+        self.assertIn("fake, patch 1: SKIP: no such tool", (self.dir / "report.md").read_text())
+
+    def test_what_is_not_asked_is_empty(self):
+        self.passes(self.check(PATCH="2"))
+        self.assertEqual(self.asked(), ["2 - -"])
+        self.assertEqual(self.row("fake"), ["", "ok"])
+
+    def test_checks_and_arches_can_be_chosen(self):
+        lines = [f"{n}\tfake\t{a}\t{n}\tcommit\t-\tx" for n, a in (("a", "-"), ("b", "x86_64"), ("c", "arm64"))]
+        self.table(*lines)
+        self.passes(self.check(ARCH="arm64", PATCH="1"))
+        self.assertEqual(self.asked(), ["1 - a", "1 arm64 c"])
+        self.passes(self.check(CHECKS="b", PATCH="1"))
+        self.assertEqual(self.asked(), ["1 x86_64 b"])
+
+    def test_the_unpatched_source_first(self):
+        self.table("fake\tfake\t-\t-\tcommit\tbase\tsays so")
+        self.passes(self.check(PATCH="2"))
+        self.assertEqual(self.asked(), ["0 - -", "2 - -"])
+
+    def test_a_later_patch_of_the_same_kernel_is_not_built(self):
+        self.passes(self.script("tree.sh"))
+        self.edit("tools/testing/selftests/perf_events/Makefile", "include", "# new\ninclude")
+        self.commit("selftests/perf_events: Add a line")
+        self.passes(self.script("refresh.sh"))
+        self.table("fake\tfake\t-\t-\tkernel\t-\tsays so")
+        self.passes(self.check())
+        self.assertEqual(self.asked(), ["1 - -", "2 - -"])
+        self.assertEqual(self.row("fake"), ["ok", "ok", "ok"])
+
+    def test_apply_takes_no_offset(self):
+        apply = self.checks / "apply.sh"
+        apply.write_text(f'#!/bin/sh\nexec {SCRIPTS}/series/apply.sh "$@"\n')
+        apply.chmod(0o755)
+        self.table("apply\tapply\t-\t-\tcommit\t-\tapplies")
+        self.passes(self.check())
+        p = self.patches / "kernel" / "0002-mm-Say-thirty.patch"
+        p.write_text(p.read_text().replace("@@ -27,7 +27,7 @@", "@@ -26,7 +26,7 @@"))
+        r = self.check()
+        self.assertEqual(r.returncode, 1, r.stdout + r.stderr)
+        self.assertEqual(self.row("apply"), ["ok", "**no**"])
+        self.assertIn("offset", (self.dir / "report.md").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
