@@ -1,13 +1,14 @@
 #!/bin/bash
 # Make, from rust-module/, the commit that has the provider in the kernel tree: its
-# files in kernel/events/mmap3/, one line each in kernel/events/Makefile and
-# init/Kconfig. Prints the commit. The tree's own files and branches stay as they are.
+# files in kernel/events/mmap3/, one line each in kernel/events/Makefile, init/Kconfig
+# and MAINTAINERS. Prints the commit. The tree's own files and branches stay as they are.
 #
 #   intree-patch.sh [COMMIT]     on what; default: the tree as it is now
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
 mod=$REPO/rust-module
+PROVIDER_MESSAGE=$REPO/linux-patches/cover/provider.txt
 for f in Kbuild Kconfig; do
 	[ -e "$mod/$f" ] || die "$mod/$f is missing: restore rust-module/ from git"
 done
@@ -43,4 +44,10 @@ kconfig=$(g show "$on:init/Kconfig" | awk '
 	{ print }
 	END { exit !done }') || die "init/Kconfig of $on has no PERF_EVENTS: is it a kernel tree?"
 put init/Kconfig <<<"$kconfig"
-g commit-tree -p "$on" -m "perf: Add the provider of PERF_RECORD_MMAP3" "$(g write-tree)"
+
+maintainers=$(g show "$on:MAINTAINERS" | awk '
+	{ print }
+	/^F:\tkernel\/events\/\*$/ { print "F:\tkernel/events/mmap3/"; done = 1 }
+	END { exit !done }') || die "MAINTAINERS of $on has no kernel/events: is it a kernel tree?"
+put MAINTAINERS <<<"$maintainers"
+g commit-tree -p "$on" -F "$PROVIDER_MESSAGE" "$(g write-tree)"

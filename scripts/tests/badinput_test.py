@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from small_base import BASE_FILES, SCRIPTS, SmallBase
+from small_base import BASE_FILES, REPO, SCRIPTS, SmallBase
 
 
 class BuildSide(SmallBase):

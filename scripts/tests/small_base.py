@@ -17,6 +17,7 @@ BASE_FILES = {
     "Makefile": "VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\nEXTRAVERSION =\n",
     ".gitignore": "*.o\n/*\n",
     "mm/mmap.c": "".join(f"line {i}\n" for i in range(1, 41)),
+    "MAINTAINERS": "PERFORMANCE EVENTS SUBSYSTEM\nF:\tkernel/events/*\nF:\ttools/perf/\n",
     "tools/Makefile": "all:\n",
     "tools/perf/builtin-record.c": "record\n",
     "tools/testing/selftests/perf_events/Makefile": "include ../lib.mk\n",
@@ -37,13 +38,16 @@ class SmallBase(unittest.TestCase):
         for d in (self.patches / "kernel", self.patches / "tools", self.cache / "source"):
             d.mkdir(parents=True)
         src = self.dir / "linux-source-7.3"
-        for name, text in BASE_FILES.items():
+        for name, text in self.base_files().items():
             (src / name).parent.mkdir(parents=True, exist_ok=True)
             (src / name).write_text(text)
         self.tarball = self.cache / "source" / "linux-source-7.3.tar.gz"
         with tarfile.open(self.tarball, "w:gz") as t:
             t.add(src, src.name)
         self.write_base(hashlib.sha256(self.tarball.read_bytes()).hexdigest())
+
+    def base_files(self):
+        return BASE_FILES
 
     def write_base(self, sha256):
         (self.patches / "BASE").write_text(
