@@ -9,7 +9,7 @@ ARCHES := $(if $(filter file,$(origin ARCH)),x86_64 arm64,$(ARCH))
 
 .SILENT:
 .PHONY: all test toolroot tree refresh kernel module perf image shell vng \
-	compare variants check-series lint clean cache-remove help
+	compare variants series check-series lint clean cache-remove help
 .NOTPARALLEL:
 
 all: image ## build everything, boot it, and show what MMAP3 records beside MMAP2's
@@ -51,6 +51,9 @@ compare: ## unpatched against patched kernel: records of other events, instructi
 
 variants: ## build and boot every kernel of scripts/variants.tsv
 	$S/variants.sh $(ARCHES)
+
+series: ## the mails that a list would get, in the caches; sends nothing (V= SIGNOFF=)
+	$S/series.sh
 
 check-series: ## each patch of the kernel series alone: hours; goes on where it was (PATCH= CHECKS=)
 	ARCH=$(if $(filter file,$(origin ARCH)),,$(ARCH)) $S/check-series.sh

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Apply the mails with git am -3 to the newest kernel source in Debian (experimental, sid),
+# and say which patch stops, and in which files.
+#
+#   newest.sh FOLDER      of series.sh; writes FOLDER/newest.txt
+# shellcheck disable=SC2317 # `logged` calls the functions
+set -eu -o pipefail
+. "$(dirname "$0")/../lib.sh"
+
+out=$1
+log=$LOGS/newest.log
+tmp=$CACHE/source/newest.tmp
+g() { cleangit -C "$TREE" "$@"; }
+need_space 6000 "a second kernel source"
+rm -rf "$tmp"
+mkdir -p "$tmp"
+fetch() {
+	export APT_CONFIG=$tmp/apt/apt.conf
+	"$SCRIPTS/series/apt.sh" "$tmp/apt" deb experimental sid
+	# Newest by version, whatever the suite.
+	apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d' ' -f1 | sort -V | tail -n 1 >"$tmp/package"
+	[ -s "$tmp/package" ]
+	apt-cache madison "$(cat "$tmp/package")" | awk -F' *\\| *' '{ print $2 }' | sort -V | tail -n 1 >"$tmp/version"
+	echo "newest: $(cat "$tmp/package") $(cat "$tmp/version")"
+	key=refs/mmap3/newest-$(hash_of <"$tmp/version")
+	echo "$key" >"$tmp/key"
+	if g rev-parse -q --verify "$key"; then return; fi
+	(cd "$tmp" && apt-get -q download "$(cat "$tmp/package")=$(cat "$tmp/version")")
+	mkdir "$tmp/src"
+	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -x -O --wildcards './usr/src/*.tar.xz' | tar -x -J -C "$tmp/src" --strip-components=1
+	GIT_INDEX_FILE=$tmp/index git -C "$TREE" --work-tree="$tmp/src" add -Af .
+	GIT_COMMITTER_NAME=base GIT_COMMITTER_EMAIL=base@localhost GIT_AUTHOR_NAME=base GIT_AUTHOR_EMAIL=base@localhost \
+		git -C "$TREE" commit-tree -m "Linux $(cat "$tmp/version")" "$(GIT_INDEX_FILE=$tmp/index git -C "$TREE" write-tree)" >"$tmp/commit"
+	g update-ref "$key" "$(cat "$tmp/commit")"
+}
+progress_line() { tail -n 1 "$log"; }
+failed() {
+	rm -rf "$tmp"
+	die "Debian's newest kernel source was not fetched; log: $log"
+}
+logged "$log" "fetching Debian's newest kernel source" "2 to 5 min" fetch
+commit=$(g rev-parse "$(cat "$tmp/key")") name="$(cat "$tmp/package") $(cat "$tmp/version")"
+rm -rf "$tmp"
+
+wt=$out/newest
+worst=0
+for s in kernel tools; do
+	rm -rf "$wt"
+	g worktree prune
+	g worktree add -q --no-checkout --detach "$wt" "$commit"
+	{
+		echo /.gitattributes
+		sed -nE 's,^diff --git a/(.*) b/(.*)$,/\1\n/\2,p' "$out/$s.mbox" | sort -u
+	} | cleangit -C "$wt" sparse-checkout set --no-cone --stdin
+	cleangit -C "$wt" checkout -q --detach "$commit"
+	rc=0
+	cleangit -C "$wt" am -q -3 --empty=drop --whitespace=nowarn "$out/$s.mbox" >"$out/newest-$s.log" 2>&1 || rc=$?
+	n=$(cleangit -C "$wt" rev-list --count "$commit..HEAD")
+	if [ "$rc" = 0 ]; then
+		echo "$s: all $n patches apply to $name"
+	else
+		worst=1
+		echo "$s: $n patches apply to $name, the next one does not:"
+		sed -nE 's/^(Patch failed at|CONFLICT|error: patch failed:|error: .* does not exist)/  &/p' "$out/newest-$s.log"
+	fi
+	rm -rf "$wt"
+	g worktree prune
+done >"$out/newest.txt"
+sed 's/^/   /' "$out/newest.txt"
+exit "$worst"
