@@ -11,35 +11,36 @@ out=$1
 log=$LOGS/newest.log
 tmp=$CACHE/source/newest.tmp
 g() { cleangit -C "$TREE" "$@"; }
-need_space 6000 "a second kernel source"
+need_space 1500 "a second kernel source"
 rm -rf "$tmp"
-mkdir -p "$tmp"
+mkdir -p "$tmp/src"
+mapfile -t touched < <(sed -nE 's,^diff --git a/(.*) b/(.*)$,\1\n\2,p' "$out"/{kernel,tools}.mbox | sort -u)
+# The files that the mails touch are enough: git am looks at no others.
 fetch() {
+	local prefix
 	export APT_CONFIG=$tmp/apt/apt.conf
 	"$SCRIPTS/series/apt.sh" "$tmp/apt" deb experimental sid
 	# Newest by version, whatever the suite.
-	apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d' ' -f1 | sort -V | tail -n 1 >"$tmp/package"
-	[ -s "$tmp/package" ]
-	apt-cache madison "$(cat "$tmp/package")" | awk -F' *\\| *' '{ print $2 }' | sort -V | tail -n 1 >"$tmp/version"
-	echo "newest: $(cat "$tmp/package") $(cat "$tmp/version")"
-	key=refs/mmap3/newest-$(hash_of <"$tmp/version")
-	echo "$key" >"$tmp/key"
-	if g rev-parse -q --verify "$key"; then return; fi
-	(cd "$tmp" && apt-get -q download "$(cat "$tmp/package")=$(cat "$tmp/version")")
-	mkdir "$tmp/src"
-	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -x -O --wildcards './usr/src/*.tar.xz' | tar -x -J -C "$tmp/src" --strip-components=1
-	GIT_INDEX_FILE=$tmp/index git -C "$TREE" --work-tree="$tmp/src" add -Af .
-	GIT_COMMITTER_NAME=base GIT_COMMITTER_EMAIL=base@localhost GIT_AUTHOR_NAME=base GIT_AUTHOR_EMAIL=base@localhost \
-		git -C "$TREE" commit-tree -m "Linux $(cat "$tmp/version")" "$(GIT_INDEX_FILE=$tmp/index git -C "$TREE" write-tree)" >"$tmp/commit"
-	g update-ref "$key" "$(cat "$tmp/commit")"
+	package=$(apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d' ' -f1 | sort -V | tail -n 1)
+	version=$(apt-cache madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -n 1)
+	echo "$package $version" | tee "$tmp/name"
+	(cd "$tmp" && apt-get -q download "$package=$version")
+	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -x -O --wildcards './usr/src/*.tar.xz' >"$tmp/source.tar.xz"
+	# head ends before tar does
+	prefix=$(tar -t -f "$tmp/source.tar.xz" 2>/dev/null | head -n 1 | cut -d/ -f1) || :
+	# files that the series adds are not there
+	tar -x -f "$tmp/source.tar.xz" -C "$tmp/src" --strip-components=1 "${touched[@]/#/$prefix/}" || :
+	[ -e "$tmp/src/MAINTAINERS" ]
 }
 progress_line() { tail -n 1 "$log"; }
 failed() {
 	rm -rf "$tmp"
 	die "Debian's newest kernel source was not fetched; log: $log"
 }
-logged "$log" "fetching Debian's newest kernel source" "2 to 5 min" fetch
-commit=$(g rev-parse "$(cat "$tmp/key")") name="$(cat "$tmp/package") $(cat "$tmp/version")"
+logged "$log" "fetching Debian's newest kernel source" "1 to 5 min" fetch
+name=$(cat "$tmp/name")
+GIT_INDEX_FILE=$tmp/index g --work-tree="$tmp/src" add -Af .
+commit=$(GIT_AUTHOR_NAME=base GIT_AUTHOR_EMAIL=base@localhost g commit-tree -m "$name" "$(GIT_INDEX_FILE=$tmp/index g write-tree)")
 rm -rf "$tmp"
 
 wt=$out/newest
