@@ -10,23 +10,20 @@ be within LIMIT of each other. Prints a Markdown table; exit code 1 if they diff
 """
 
 import difflib
-import statistics
 import struct
 import sys
 from pathlib import Path
 
+import counts
+from counts import BadOutput
+
 LIMIT = 0.5  # per cent, no event open
-MIN_ROUNDS = 15
 
 MMAP, COMM, EXIT, FORK, MMAP2 = 1, 3, 4, 7, 10
 NAMES = {MMAP: "MMAP", 2: "LOST", COMM: "COMM", EXIT: "EXIT", FORK: "FORK", MMAP2: "MMAP2"}
 MISC_BUILD_ID = 1 << 14
 TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER = 1 << 1, 1 << 2, 1 << 6, 1 << 9, 1 << 7, 1 << 16
 TRAILER = [TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER]  # in the order of struct sample_id
-
-
-class BadOutput(Exception):
-    """The guest's output is not what compare.c prints."""
 
 
 class Masker:
@@ -107,24 +104,8 @@ def compare_stream(base, patched):
     return same
 
 
-def read_counts(path):
-    counts = {}
-    for line in Path(path).read_text(encoding="ascii", errors="replace").splitlines():
-        words = line.split()
-        if len(words) < 4 or words[0] != "COUNT":
-            raise BadOutput(f"{path}: {line[:80]}")
-        if words[3] == "unsupported":
-            counts[words[1], words[2]] = None
-            continue
-        rounds = [int(w) for w in words[3:]]
-        if len(rounds) < MIN_ROUNDS:
-            raise BadOutput(f"{path}: {len(rounds)} rounds of {words[1]} {words[2]}")
-        counts[words[1], words[2]] = statistics.median(rounds)
-    return counts
-
-
 def compare_count(base, patched):
-    ours, theirs = read_counts(patched), read_counts(base)
+    ours, theirs = counts.read_medians(patched), counts.read_medians(base)
     if not theirs or set(ours) != set(theirs):
         raise BadOutput("the two outputs hold different counts")
     good = True

@@ -7,49 +7,22 @@
  *                    record as `REC <event> <hex>`
  *   compare count    what mmap + munmap costs; prints `COUNT <map> <event> <n>...`,
  *                    the instructions of one pair, a number for each round
- *
- * Under `-icount shift=0` the guest's clock counts instructions.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define PAGE 4096UL
+#include "measure.h"
+
 #define RING_PAGES 64
-
-/* The bit of mmap3 in perf_event_attr; old headers have no name for it. */
-#define ATTR_FLAGS_OFFSET 40
-#define ATTR_MMAP3 (1ULL << 40)
 
 #define SIDE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
 
 static const char *self;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "compare: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-struct config {
-	const char *name;
-	unsigned int mmap : 1, mmap2 : 1, build_id : 1, data : 1, comm : 1, task : 1;
-	unsigned int id_all : 1, inherit : 1, mmap3 : 1;
-	uint64_t sample_type;
-};
 
 static const struct config streams[] = {
 	{ .name = "mmap", .mmap = 1 },
@@ -79,48 +52,6 @@ static const struct config counts[] = {
 	/* the events above loaded the provider, where there is one */
 	{ .name = "none+provider" },
 };
-
-#define N(a) (sizeof(a) / sizeof((a)[0]))
-
-static int open_event(const struct config *c, pid_t pid)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.size = sizeof(attr),
-		.sample_type = c->sample_type,
-		.mmap = c->mmap,
-		.mmap2 = c->mmap2,
-		.mmap_data = c->data,
-		.build_id = c->build_id,
-		.comm = c->comm,
-		.comm_exec = c->comm,
-		.task = c->task,
-		.inherit = c->inherit,
-		.sample_id_all = c->id_all,
-		.exclude_kernel = 1,
-	};
-
-	if (c->mmap3) {
-		uint64_t flags;
-
-		memcpy(&flags, (char *)&attr + ATTR_FLAGS_OFFSET, sizeof(flags));
-		flags |= ATTR_MMAP3;
-		memcpy((char *)&attr + ATTR_FLAGS_OFFSET, &flags, sizeof(flags));
-		attr.sample_id_all = 1;
-		attr.sample_type |= PERF_SAMPLE_TID;
-	}
-	return syscall(SYS_perf_event_open, &attr, pid, 0, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static struct perf_event_mmap_page *map_ring(int fd)
-{
-	void *p = mmap(NULL, (1 + RING_PAGES) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (p == MAP_FAILED)
-		die("mapping a ring");
-	return p;
-}
 
 static void dump_ring(const char *name, struct perf_event_mmap_page *ring)
 {
@@ -260,11 +191,11 @@ static int stream(void)
 		_exit(2);
 	}
 	for (size_t i = 0; i < N(streams); i++) {
-		int fd = open_event(&streams[i], pid);
+		int fd = open_event(&streams[i], pid, 0);
 
 		if (fd < 0)
 			die(streams[i].name);
-		rings[i] = map_ring(fd);
+		rings[i] = map_ring(fd, RING_PAGES);
 	}
 	if (write(go[1], "g", 1) != 1 || waitpid(pid, &status, 0) != pid)
 		die("child");
@@ -283,26 +214,6 @@ static int stream(void)
 
 /* --- counts --- */
 
-#if defined(__x86_64__)
-static uint64_t clock_ns(void)
-{
-	uint32_t lo, hi;
-
-	/* under icount the time stamp counter runs at 1 GHz of virtual time */
-	asm volatile("lfence; rdtsc" : "=a"(lo), "=d"(hi) :: "memory");
-	return (uint64_t)hi << 32 | lo;
-}
-#elif defined(__aarch64__)
-static uint64_t clock_ns(void)
-{
-	uint64_t n, hz;
-
-	asm volatile("isb; mrs %0, cntvct_el0" : "=r"(n) :: "memory");
-	asm volatile("mrs %0, cntfrq_el0" : "=r"(hz));
-	return (unsigned __int128)n * 1000000000 / hz;
-}
-#endif
-
 /* A round holds several timer ticks, so that none weighs more than another. */
 enum { ROUNDS = 31, PAIRS = 512 };
 
@@ -313,12 +224,12 @@ static void count_one(const char *map, int fd, const struct config *c)
 	int event = -1;
 
 	if (c->mmap || c->mmap3) {
-		event = open_event(c, 0);
+		event = open_event(c, 0, 0);
 		if (event < 0) {
 			printf("COUNT %s %s unsupported %s\n", map, c->name, strerror(errno));
 			return;
 		}
-		ring = map_ring(event);
+		ring = map_ring(event, RING_PAGES);
 	}
 	printf("COUNT %s %s", map, c->name);
 	for (int r = 0; r < ROUNDS; r++) {
