@@ -9,7 +9,7 @@ ARCHES := $(if $(filter file,$(origin ARCH)),x86_64 arm64,$(ARCH))
 
 .SILENT:
 .PHONY: all test toolroot tree refresh kernel module perf image shell vng \
-	compare variants series check-series lint clean cache-remove help
+	compare bench bench-diff variants series check-series lint clean cache-remove help
 .NOTPARALLEL:
 
 all: image ## build everything, boot it, and show what MMAP3 records beside MMAP2's
@@ -48,6 +48,12 @@ vng: image ## the same kernel under virtme-ng, the host's files inside (x86_64; 
 
 compare: ## unpatched against patched kernel: records of other events, instructions
 	$S/compare.sh $(ARCHES)
+
+bench: ## what the records cost, in instructions and bytes; tables and plots in docs/
+	$S/bench.sh $(ARCHES)
+
+bench-diff: ## the same on two commits of the tree, and what differs (BEFORE=, AFTER=)
+	$S/bench-diff.sh $(ARCHES)
 
 variants: ## build and boot every kernel of scripts/variants.tsv
 	$S/variants.sh $(ARCHES)

@@ -2,11 +2,12 @@
 """Boots a kernel in QEMU, watches it, and returns what the guest says.
 
 usage: boot.py --arch ARCH --kernel FILE --image FILE --mode MODE --run DIR
-               [--append WORDS] [--deadline S] [--icount] [--interactive]
+               [--append WORDS] [--deadline S] [--icount] [--smp N] [--plugin FILE]
+               [--interactive]
 
 Fills DIR: ktap and out (what the guest wrote to its ports), console (the kernel's
-log), qemu.log, result.json (how it ended). ACCEL=tcg|kvm overrides the choice of
-accelerator, DEADLINE= the seconds a boot may take.
+log), qemu.log, result.json (how it ended), plugin (what a TCG plugin wrote). ACCEL=tcg|kvm
+overrides the choice of accelerator, DEADLINE= the seconds a boot may take.
 
 Exit code: what the guest said with `exit N` (0, 1 or 2), else 2 setup, 3 splat on
 the console, 124 deadline, 128 guest lost (QEMU ended without `exit N`).
@@ -31,8 +32,8 @@ FAILED, SETUP, SPLAT, DEADLINE, LOST = 1, 2, 3, 124, 128
 HERE = Path(__file__).resolve().parent
 
 # Seconds the whole boot may take, and what it usually takes before we know better.
-DEADLINES = {"test": 900, "demo": 180, "compare": 900, "shell": 0}
-USUAL = {"test": 120, "demo": 20, "compare": 120, "shell": 0}
+DEADLINES = {"test": 900, "demo": 180, "compare": 900, "bench": 1800, "shell": 0}
+USUAL = {"test": 120, "demo": 20, "compare": 120, "bench": 120, "shell": 0}
 # A kernel that has no user space by then hangs; with KVM it does so on some hosts.
 USERSPACE = {"tcg": 180, "kvm": 45}
 LOG_LIMIT = 64 << 20  # bytes; a guest that floods its log must not fill the disk
@@ -86,9 +87,12 @@ def qemu_command(opt, row, accel):
     command = [row["qemu"], "-nodefaults", "-no-user-config", "-no-reboot", "-nic", "none"]
     command += ["-display", "none", "-M", row["machine"], "-cpu", row["cpu"], "-m", "1024"]
     if opt.icount:  # guest time is then the count of instructions
-        command += ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1"]
+        command += ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]
     else:
-        command += ["-accel", "tcg,thread=multi" if accel == "tcg" else accel, "-smp", "2"]
+        command += ["-accel", "tcg,thread=multi" if accel == "tcg" else accel]
+    command += ["-smp", str(opt.smp or (1 if opt.icount else 2))]
+    if opt.plugin:
+        command += ["-plugin", f"{opt.plugin},out={run / 'plugin'}"]
     command += ["-kernel", str(opt.kernel), "-initrd", str(opt.image)]
     words = [f"console={row['console']}", "panic=-1", "kunit.enable=1", "kunit.autorun=1"]
     # On a loaded host TCG's timer comes late, and the kernel's check of it panics.
@@ -247,6 +251,8 @@ def main(argv):
     args.add_argument("--append", default="")
     args.add_argument("--deadline", type=int)
     args.add_argument("--icount", action="store_true")
+    args.add_argument("--smp", type=int, help="processors; 2, with --icount 1")
+    args.add_argument("--plugin", help="a TCG plugin, with its arguments")
     args.add_argument("--interactive", action="store_true", help="on this terminal")
     opt = args.parse_args(argv)
     try:

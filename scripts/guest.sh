@@ -1,5 +1,6 @@
 #!/bin/bash
-# Build the guest's own programs, scripts/guest/*.c, static, into out_dir ARCH: guest/.
+# Build the guest's own programs, scripts/guest/*.c, into out_dir ARCH: guest/. They are
+# static, but for *_dyn.c, which are there to have something to load.
 #
 #   guest.sh ARCH
 set -eu -o pipefail
@@ -13,7 +14,9 @@ rm -rf "$to.tmp"
 mkdir -p "$to.tmp"
 for source in "$SCRIPTS"/guest/*.c; do
 	name=$(basename "$source" .c)
-	"$SCRIPTS/in-toolroot.sh" clang "--target=$(arch_get "$arch" triplet)" -fuse-ld=lld -static \
+	link=(-static)
+	case $name in *_dyn) link=("-Wl,--build-id=sha1") ;; esac
+	"$SCRIPTS/in-toolroot.sh" clang "--target=$(arch_get "$arch" triplet)" -fuse-ld=lld "${link[@]}" \
 		-O2 -g -Wall -Wextra -Werror -pthread -ffile-prefix-map="$REPO=." \
 		-o "$to.tmp/$name" "$source" || die "$source does not build for $arch (see above)"
 done

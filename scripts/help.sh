@@ -21,6 +21,7 @@ Variables (make VERB NAME=VALUE, or from the environment):
   PATCH=1,9     check-series: these patches alone; CHECKS="build boot": these checks
   V=2           series: the version; compared with the last one, which KEEP=1 kept
   SIGNOFF       series: the sender, "Name <address>"; RFC=1, NEWEST=1: see scripts/series.sh
+  BEFORE, AFTER bench-diff: commits of the tree (AFTER: as it is now)
   JOBS          parallel jobs (now $JOBS)
   DISCARD=1     tree: set local work aside as a branch
   REPLACE=1     refresh: overwrite linux-patches with what the tree has

@@ -4,13 +4,14 @@
 # and MAINTAINERS. Prints the commit. The tree's own files and branches stay as they are.
 #
 #   intree-patch.sh [COMMIT]     on what; default: the tree as it is now
+#   MODULE=DIR                   another module's sources
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-mod=$REPO/rust-module
+mod=${MODULE:-$REPO/rust-module}
 PROVIDER_MESSAGE=$REPO/linux-patches/cover/provider.txt
 for f in Kbuild Kconfig; do
-	[ -e "$mod/$f" ] || die "$mod/$f is missing: restore rust-module/ from git"
+	[ -e "$mod/$f" ] || die "$mod/$f is missing: restore rust-module/ from git${MODULE:+, or set another MODULE=}"
 done
 who=(GIT_{AUTHOR,COMMITTER}_NAME=perf-mmap3 GIT_{AUTHOR,COMMITTER}_EMAIL=perf-mmap3@localhost
 	GIT_{AUTHOR,COMMITTER}_DATE='@1793491200 +0000')

@@ -4,6 +4,7 @@
 #
 #   kernel.sh [--fresh] ARCH [VARIANT]       variants: scripts/variants.tsv
 #       --fresh: build nothing; exit code 1 when there is something to build
+#   COMMIT=    variants with the provider in the tree: of this commit of the tree
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -28,7 +29,7 @@ commit=
 case $source in
 tree) src=$TREE state=$(tree_state) ;;
 base) commit=$(git -C "$TREE" rev-parse refs/mmap3/base) ;;
-intree) commit=$("$SCRIPTS/intree-patch.sh") ;;
+intree) commit=$("$SCRIPTS/intree-patch.sh" ${COMMIT:+"$COMMIT"}) ;;
 esac
 if [ -n "$commit" ]; then
 	src=$CACHE/source/$source
