@@ -9,7 +9,8 @@ ARCHES := $(if $(filter file,$(origin ARCH)),x86_64 arm64,$(ARCH))
 
 .SILENT:
 .PHONY: all test toolroot tree refresh kernel module perf image shell vng \
-	compare bench bench-diff variants series check-series lint clean cache-remove help
+	compare bench bench-diff bench-profile variants series check-series lint clean \
+	cache-remove help
 .NOTPARALLEL:
 
 all: image ## build everything, boot it, and show what MMAP3 records beside MMAP2's
@@ -54,6 +55,9 @@ bench: ## what the records cost, in instructions and bytes; tables and plots in 
 
 bench-diff: ## the same on two commits of the tree, and what differs (BEFORE=, AFTER=)
 	$S/bench-diff.sh $(ARCHES)
+
+bench-profile: ## which functions those instructions are in; a table in docs/
+	$S/bench-profile.sh $(ARCHES)
 
 variants: ## build and boot every kernel of scripts/variants.tsv
 	$S/variants.sh $(ARCHES)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What bench.sh and bench-diff.sh share. Source it behind lib.sh.
+# What bench.sh, bench-diff.sh and bench-profile.sh share. Source it behind lib.sh.
 
 # bench_tool SCRIPT ARGS...: a script of ours, with the toolchain root's Python
 bench_tool() {
@@ -26,7 +26,7 @@ bench_boot() {
 	rm -f "$to.out" "$to.plugin"
 	say "bench $arch, kernel $variant: $args"
 	APPEND="mmap3.args=$args nokaslr norandmaps" "$SCRIPTS/boot.sh" "$arch" "$variant" bench \
-		--icount --plugin "$CACHE/out/count.so" --image "$(out_dir "$arch" default)/image.cpio" "$@"
+		--icount --plugin "$CACHE/out/count.so${PLUGIN_ARGS:-}" --image "$(out_dir "$arch" default)/image.cpio" "$@"
 	cp "$run/out" "$to.out"
 	cp "$run/plugin" "$to.plugin"
 }
@@ -37,6 +37,19 @@ bench_output() {
 	*x86_64*) echo "$1.out,$1.plugin" ;;
 	*) echo "$1.out" ;;
 	esac
+}
+
+# bench_profile_head: of docs/bench-profile.md
+bench_profile_head() {
+	cat <<-TEXT
+	# Where the instructions of a record are
+
+	Written by \`make bench-profile\` for base $(base_get VERSION); do not edit. For each function
+	the instructions of one mmap + munmap with one event of that kind, less those without an
+	event: medians over 672 operations of the same guest as in [bench.md](bench.md). A
+	negative number is code that runs only without the event. On x86_64 each iteration of a
+	\`rep\` string instruction counts.
+	TEXT
 }
 
 # bench_head: of docs/bench.md
@@ -56,6 +69,9 @@ bench_head() {
 	what one operation takes with the event, less what it takes without one in the same
 	round; behind it are the quartiles. All events of a case are measured in each round, one
 	after the other. All have sample_type TID | TIME and sample_id_all.
+
+	Where a goal compares MMAP3 with MMAP2, it is the MMAP2 of the unpatched kernel, as the
+	series makes the search for build IDs cheaper for MMAP2, too.
 
 	- file-N: a copy of libc that was mapped before; its path has N characters.
 	- fresh: files that were just written and never mapped; evicted: files on ext2

@@ -160,12 +160,13 @@ def worst(values):
     return max(values) if values and None not in values else None
 
 
-def file_ratio(event, other):
-    return lambda f: worst(ratio(f.get(c, event), f.get(c, other)) for c in files(f))
-
-
 def case_ratio(case, event, other, unit="added"):
-    return lambda f: ratio(f.get(case, event, unit), f.get(case, other, unit))
+    """Of what the unpatched kernel's event adds: the patched one's may have got cheaper."""
+    return lambda f: ratio(f.get(case, event, unit), f.get(case, other, unit, "base"))
+
+
+def file_ratio(event, other):
+    return lambda f: worst(case_ratio(c, event, other)(f) for c in files(f))
 
 
 def change(f, case, event, kernel, before):

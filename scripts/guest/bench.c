@@ -266,8 +266,10 @@ static const struct bench_case cases[] = {
 	CASE("maps-60000", &op_file, 32, 40, .maps = 60000),
 };
 
-/* What costs the same on a kernel without MMAP3, or nearly. */
-static const char *const base_cases[] = { "exec", "file-40", "anon" };
+/* What the unpatched kernel's MMAP2 is measured by. */
+static const char *const base_cases[] = {
+	"exec", "file-8", "file-40", "file-200", "anon", "other-task",
+};
 
 /* The operations that are measured without any event. */
 static const struct bench_case nobody[] = {
@@ -635,6 +637,22 @@ static void measure_cpus(void)
 		print_result(name, 1, events[e].name, &results[e]);
 }
 
+/* Where the functions of the provider are, as a module that is loaded anywhere. */
+static void print_symbols(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512], name[256], module[64];
+	unsigned long long address;
+
+	if (!f)
+		die("/proc/kallsyms");
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %255s [%63[^]]]", &address, name, module) == 3 &&
+		    !strcmp(module, "perf_mmap3"))
+			printf("SYMBOL %llx %s [%s]\n", address, name, module);
+	fclose(f);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -645,6 +663,7 @@ int main(int argc, char **argv)
 		measure_cpus();
 	} else if (!strcmp(what, "profile") && argc == 3) {
 		measure_case(case_of(argv[2]));
+		print_symbols();
 	} else if (!strcmp(what, "base")) {
 		measure_all_nobody();
 		for (size_t i = 0; i < N(base_cases); i++)

@@ -180,6 +180,10 @@ class BenchTest(unittest.TestCase):
         self.assertEqual(self.report(base()), 1)
         self.assertIn("not measured **MISSED**", self.goal("anonymous"))
 
+    def test_it_is_the_mmap2_of_the_unpatched_kernel_that_counts(self):
+        self.assertEqual(self.report(good(), base(added={("anon", "mmap2"): 1100})), 1)
+        self.assertIn("0.91 **MISSED**", self.goal("anonymous"))
+
     # the other outputs
 
     def test_diff_tells_the_change(self):
@@ -203,6 +207,26 @@ class BenchTest(unittest.TestCase):
         self.assertEqual(len(svg.findall(f".//{name}polyline")), 8)
         heights = [float(b.get("height")) for b in bars[:4]]
         self.assertAlmostEqual(heights[1] / heights[0], 2, places=1)
+
+    def test_a_profile_is_the_median_of_operations_less_those_without(self):
+        events = {"none": 40, "mmap3": 130}
+        guest = "SYMBOL ffffffffc0000000 compose [perf_mmap3]\n"
+        plugin, first = "", 0
+        for event, calls in events.items():
+            guest += lines("anon", event, 1, start=first)
+            for op in range(3 * ROUNDS):
+                tick = 9000 if op == 1 else 0
+                plugin += f"BLOCK ffffffff81000010 2 {calls + tick}\nBLOCK 401000 1 7\n"
+                plugin += "BLOCK ffffffffc0000008 10 3\n" if event == "mmap3" else ""
+                plugin += f"FLUSH {first + op} 1 1\n"
+            first += 3 * ROUNDS
+        symbols = "ffffffff81000000 T mmap_region\nffffffff81002000 T other\n"
+        files = [self.file(n, t) for n, t in (("o", guest), ("p", plugin), ("s", symbols))]
+        self.assertEqual(self.tool("bench_profile.py", *files, "anon"), 0, self.err)
+        self.assertIn("| mmap_region | 180 |", self.out)
+        self.assertIn("| compose [perf_mmap3] | 30 |", self.out)
+        self.assertIn("| all | 210 |", self.out)
+        self.assertEqual(self.tool("bench_profile.py", *files, "brk"), 2)
 
 
 if __name__ == "__main__":
