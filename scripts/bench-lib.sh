@@ -46,7 +46,7 @@ bench_profile_head() {
 
 	Written by \`make bench-profile\` for base $(base_get VERSION); do not edit. For each function
 	the instructions of one mmap + munmap with one event of that kind, less those without an
-	event: medians over 672 operations of the same guest as in [bench.md](bench.md). A
+	event: medians over 240 operations of the same guest as in [bench.md](bench.md). A
 	negative number is code that runs only without the event. On x86_64 each iteration of a
 	\`rep\` string instruction counts.
 	TEXT
@@ -65,10 +65,11 @@ bench_head() {
 	QEMU runs each kernel with \`-icount shift=0,sleep=off\`, so a guest's nanosecond is one
 	instruction, with one processor but for the cases \`cpus-N\`, and without address
 	randomisation. scripts/guest/bench.c measures one operation: mmap + munmap of four
-	executable pages, unless the case says otherwise. A figure is the median over rounds of
-	what one operation takes with the event, less what it takes without one in the same
-	round; behind it are the quartiles. All events of a case are measured in each round, one
-	after the other. All have sample_type TID | TIME and sample_id_all.
+	executable pages, unless the case says otherwise. A figure is the median over 15
+	rounds of what one operation takes with the event, less what it takes without one in
+	the same round; behind it are the quartiles. A round has several operations and counts
+	as its median, so that timer ticks are not in it. All events of a case are measured in
+	each round, one after the other. All have sample_type TID | TIME and sample_id_all.
 
 	Where a goal compares MMAP3 with MMAP2, it is the MMAP2 of the unpatched kernel, as the
 	series makes the search for build IDs cheaper for MMAP2, too.

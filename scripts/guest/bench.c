@@ -27,7 +27,7 @@
 
 #include "measure.h"
 
-enum { ROUNDS = 21, OPS_MAX = 64, EVENTS_MAX = 256, RING_PAGES = 8, MAP_SIZE = 4 * PAGE };
+enum { ROUNDS = 15, OPS_MAX = 32, EVENTS_MAX = 256, RING_PAGES = 2, MAP_SIZE = 4 * PAGE };
 
 #define RX (PROT_READ | PROT_EXEC)
 #define SAMPLE .id_all = 1, .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME
@@ -51,7 +51,7 @@ static unsigned int measured;
  * to STOP and writes a line at FLUSH.
  */
 #if defined(__x86_64__)
-#define MARK(n) asm volatile("nopl 0x4d4d33" #n "(%%rax)" ::: "memory")
+#define MARK(n) asm volatile("nopl 0x4d4d333" #n "(%%rax)" ::: "memory")
 #elif defined(__aarch64__)
 #define MARK(n) asm volatile("hint #11" #n ::: "memory")
 #endif
@@ -240,30 +240,30 @@ struct bench_case {
 
 static const struct bench_case cases[] = {
 	/* a process of few maps first */
-	CASE("exec", &op_exec, 7, 40, .whom = MACHINE),
-	CASE("exec-inherit", &op_exec, 7, 40, .whom = CHILDREN),
-	CASE("exec-data", &op_exec, 5, 40, .whom = MACHINE, .data = true),
-	CASE("file-8", &op_file, 32, 8),
-	CASE("file-40", &op_file, 32, 40),
-	CASE("file-200", &op_file, 32, 200),
+	CASE("exec", &op_exec, 3, 40, .whom = MACHINE),
+	CASE("exec-inherit", &op_exec, 3, 40, .whom = CHILDREN),
+	CASE("exec-data", &op_exec, 3, 40, .whom = MACHINE, .data = true),
+	CASE("file-8", &op_file, 16, 8),
+	CASE("file-40", &op_file, 16, 40),
+	CASE("file-200", &op_file, 16, 200),
 	CASE("fresh", &op_fresh, 16, 40),
 	CASE("evicted", &op_evicted, 16, 40),
-	CASE("anon", &op_anon, 32, 40),
-	CASE("mprotect", &op_mprotect, 32, 40),
-	CASE("brk", &op_brk, 32, 40, .data = true),
-	CASE("other-task", &op_file, 32, 40, .whom = OTHER),
-	CASE("other-task-anon", &op_anon, 32, 40, .whom = OTHER),
+	CASE("anon", &op_anon, 16, 40),
+	CASE("mprotect", &op_mprotect, 16, 40),
+	CASE("brk", &op_brk, 16, 40, .data = true),
+	CASE("other-task", &op_file, 16, 40, .whom = OTHER),
+	CASE("other-task-anon", &op_anon, 16, 40, .whom = OTHER),
 	CASE("events-1", &op_file, 8, 40, .events = 1),
 	CASE("events-4", &op_file, 8, 40, .events = 4),
 	CASE("events-16", &op_file, 8, 40, .events = 16),
 	CASE("events-64", &op_file, 4, 40, .events = 64),
 	CASE("events-256", &op_file, 4, 40, .events = 256),
 	/* these maps stay: last */
-	CASE("maps-10", &op_file, 32, 40, .maps = 10),
-	CASE("maps-100", &op_file, 32, 40, .maps = 100),
-	CASE("maps-1000", &op_file, 32, 40, .maps = 1000),
-	CASE("maps-10000", &op_file, 32, 40, .maps = 10000),
-	CASE("maps-60000", &op_file, 32, 40, .maps = 60000),
+	CASE("maps-10", &op_file, 16, 40, .maps = 10),
+	CASE("maps-100", &op_file, 16, 40, .maps = 100),
+	CASE("maps-1000", &op_file, 16, 40, .maps = 1000),
+	CASE("maps-10000", &op_file, 16, 40, .maps = 10000),
+	CASE("maps-60000", &op_file, 16, 40, .maps = 60000),
 };
 
 /* What the unpatched kernel's MMAP2 is measured by. */
@@ -273,11 +273,11 @@ static const char *const base_cases[] = {
 
 /* The operations that are measured without any event. */
 static const struct bench_case nobody[] = {
-	CASE("nobody-file", &op_file, 32, 40),
-	CASE("nobody-anon", &op_anon, 32, 40),
-	CASE("nobody-mprotect", &op_mprotect, 32, 40),
-	CASE("nobody-brk", &op_brk, 32, 40),
-	CASE("nobody-exec", &op_exec, 7, 40),
+	CASE("nobody-file", &op_file, 16, 40),
+	CASE("nobody-anon", &op_anon, 16, 40),
+	CASE("nobody-mprotect", &op_mprotect, 16, 40),
+	CASE("nobody-brk", &op_brk, 16, 40),
+	CASE("nobody-exec", &op_exec, 3, 40),
 };
 
 static pid_t other; /* a task that sleeps */

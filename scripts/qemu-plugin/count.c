@@ -73,7 +73,7 @@ enum mark { NONE, START, STOP, FLUSH };
 
 static enum mark mark_of(const unsigned char *code, size_t size)
 {
-	/* nopl 0x4d4d33<n>(%rax) */
+	/* nopl 0x4d4d333<n>(%rax) */
 	static const unsigned char x86_mark[] = { 0x0f, 0x1f, 0x80 };
 	unsigned int n = 3;
 

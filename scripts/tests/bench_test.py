@@ -100,7 +100,9 @@ class BenchTest(unittest.TestCase):
 
     def test_an_operation_with_a_tick_moves_nothing(self):
         text = lines("anon", "none", 5000) + lines("anon", "mmap2", 5700)
-        text = text.replace("COUNT anon mmap2 5700", "COUNT anon mmap2 99999")
+        # in one operation of each round
+        text = text.replace(" 5700 5700 5700", " 5700 99999 5700")
+        self.assertEqual(text.count("99999"), ROUNDS)
         added = self.rows(text)["anon", "mmap2", "clock", "added"]
         self.assertEqual([added[k] for k in ("median", "q1", "q3")], ["700"] * 3)
 
