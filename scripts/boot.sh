@@ -4,6 +4,7 @@
 #   boot.sh ARCH VARIANT MODE [OPTION OF boot.py]...
 #   DEADLINE=S     seconds the boot may take         ACCEL=tcg|kvm   instead of the rule
 #   RUN=PROGRAM    mode test: this kselftest alone
+#   ARGS=WORDS     with RUN: its arguments            TIMEOUT=S       and its time
 #
 # Logs: run_dir ARCH VARIANT MODE. Exit code: boot.py's.
 set -eu -o pipefail
@@ -21,6 +22,14 @@ case " $(variant_get "$variant" config) " in
 	DEADLINE=${DEADLINE:-2700}
 	;;
 esac
+if [ -n "${ARGS:-}${TIMEOUT:-}" ]; then
+	[ -n "${RUN:-}" ] || die "ARGS and TIMEOUT are for one program: name it with RUN="
+	case ${ARGS:-} in *,*) die "ARGS='$ARGS': no commas, they part the words on their way" ;; esac
+	case ${TIMEOUT:-0} in *[!0-9]*) die "TIMEOUT=$TIMEOUT: give seconds" ;; esac
+	APPEND="${ARGS:+mmap3.args=${ARGS// /,}} ${TIMEOUT:+mmap3.timeout=$TIMEOUT} ${APPEND:-}"
+	# the boot needs some time, too
+	[ -z "${TIMEOUT:-}" ] || DEADLINE=${DEADLINE:-$((TIMEOUT + 300))}
+fi
 take_lock "boot-$arch-$variant-$mode"
 # A boot that cannot even start must not leave an older one's result.
 run=$CACHE/runs/$arch-$variant-$mode

@@ -5,6 +5,7 @@
 #   test.sh [ARCH]...          all arches if none is named
 #   FLAVOUR=VARIANT            of scripts/variants.tsv; default
 #   RUN=PROGRAM                one kselftest only; host tests are left out
+#   ARGS=WORDS TIMEOUT=S       with RUN: its arguments, and how long it may take
 #   PERF=1                     the tests of perf, too (scripts/perf.sh)
 #
 # The last line is `N passed, N failed, N skipped`; exit code: judge.py's.

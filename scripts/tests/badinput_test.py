@@ -28,6 +28,13 @@ class BuildSide(SmallBase):
             self.script("kernel.sh", "x86_64", "fast"), "unknown FLAVOUR 'fast'", "default"
         )
 
+    def test_arguments_of_no_program(self):
+        boot = ("boot.sh", "x86_64", "default", "test")
+        self.refused(self.script(*boot, ARGS="-n 5"), "name it with RUN=")
+        self.refused(self.script(*boot, TIMEOUT="5"), "name it with RUN=")
+        self.refused(self.script(*boot, RUN="x", ARGS="-n 1,000"), "no commas")
+        self.refused(self.script(*boot, RUN="x", TIMEOUT="5m"), "give seconds")
+
     def test_variant_the_arch_cannot_build(self):
         self.refused(self.script("kernel.sh", "x86_64", "noperf"), "noperf", "x86_64")
 
