@@ -180,9 +180,12 @@ def run_qemu(opt, command, accel, usual):
             command, stdin=stdin, stdout=None if opt.interactive else log, stderr=log
         )
     watch = Watch(opt, usual)
-    # Counts of instructions are as good on a host that has little time for them.
-    userspace = USERSPACE[accel] * (4 if opt.icount else 1)
     ended = None
+    # with more time in all there is more for the boot
+    longer = max(1, opt.deadline / (DEADLINES.get(opt.mode) or 900))
+    # Counts of instructions are as good on a host that has little time for them.
+    longer *= 4 if opt.icount else 1
+    userspace = USERSPACE[accel] * longer if opt.deadline else 0
     try:
         while process.poll() is None and ended is None:
             time.sleep(0.1)
@@ -191,8 +194,8 @@ def run_qemu(opt, command, accel, usual):
             watch.poll()
             if opt.deadline and watch.seconds() > opt.deadline:
                 ended = Ended("deadline", why=f"not done after {opt.deadline} s")
-            elif not watch.alive and opt.deadline and watch.seconds() > userspace:
-                ended = Ended("deadline", why=f"no user space after {userspace} s")
+            elif not watch.alive and userspace and watch.seconds() > userspace:
+                ended = Ended("deadline", why=f"no user space after {userspace:.0f} s")
             elif too_large(run):
                 ended = Ended("lost", why=f"a log grew beyond {LOG_LIMIT >> 20} MiB")
     finally:

@@ -77,20 +77,29 @@ class BootTest(unittest.TestCase):
         guest = BANNER + "trap '' TERM; while :; do sleep 0.2; done"
         self.assertEqual(self.boot(guest, DEADLINE="1"), 124)
 
-    def test_no_user_space(self):
+    def no_user_space(self, **env):
         script = (
             "import boot; boot.USERSPACE['tcg'] = 2; import sys; sys.exit(boot.main(sys.argv[1:]))"
         )
         command = [sys.executable, "-c", script, "--arch", "x86_64", "--mode", "test"]
         command += ["--kernel", self.dir / "kernel", "--image", self.dir / "image"]
         command += ["--run", self.dir / "run"]
-        env = {"PATH": f"{self.dir}:{os.environ['PATH']}", "ACCEL": "tcg"}
+        env |= {"PATH": f"{self.dir}:{os.environ['PATH']}", "ACCEL": "tcg"}
         env |= {"GUEST": "exec sleep 60", "PYTHONPATH": str(BOOT.parent)}
         done = subprocess.run(
             command, env=env, capture_output=True, text=True, timeout=60, check=False
         )
         self.assertEqual(done.returncode, 124)
-        self.assertIn("no user space after 2 s", done.stderr)
+        return done.stderr
+
+    def test_no_user_space(self):
+        self.assertIn("no user space after 2 s", self.no_user_space())
+
+    def test_slow_kernels_have_longer_to_user_space(self):
+        self.assertIn("no user space after 4 s", self.no_user_space(DEADLINE="1800"))
+
+    def test_a_short_deadline_is_no_short_boot(self):
+        self.assertIn("no user space after 2 s", self.no_user_space(DEADLINE="100"))
 
     def test_splat_after_exit_0(self):
         guest = BANNER + "echo exit 0 >>$ktap; echo '[ 1.0] BUG: bad' >>$console"
