@@ -35,11 +35,7 @@ static_assert!(SPECIAL_SIZE % ALIGN == 0 && SPECIAL_SIZE > ALIGN);
 /// Where the path does not fit into `PATH_MAX` or memory is short, the name is `//toolong` or
 /// `//enomem`, so that the mapping is not lost with its name.
 #[inline]
-pub(crate) fn with_name_of_file<T>(
-    vma: &VmaRef,
-    file: &LocalFile,
-    f: impl Fn(&[u8]) -> T,
-) -> T {
+pub(crate) fn with_name_of_file<T>(vma: &VmaRef, file: &LocalFile, f: impl Fn(&[u8]) -> T) -> T {
     if let Some(name) = vma.anon_name() {
         let parts: [&[u8]; 3] = [b"[anon_shmem:", name.to_bytes(), b"]"];
 
