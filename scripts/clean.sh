@@ -5,7 +5,7 @@ set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
 take_lock tree
-what=("$CACHE/build" "$CACHE/out" "$CACHE/runs")
+what=("$CACHE"/{,series/}build "$CACHE"/{,series/}out "$CACHE"/{,series/}runs)
 if [ "${1:-}" = --all ]; then
 	if [ -e "$TREE/.git/mmap3-key" ]; then
 		mine=$(cleangit -C "$TREE" status --porcelain | head -n 1)
@@ -22,7 +22,7 @@ if [ "${1:-}" = --all ]; then
 	fi
 	# Only what these scripts make: CACHE may be a folder that holds other things.
 	what+=("$CACHE"/toolroot-* "$CACHE"/refresh.* "$CACHE"/intree-index.* "$CACHE/source" "$CACHE/ccache"
-		"$CACHE/lint" "$CACHE/logs" "$CACHE/locks" "$CACHE/tree" "$CACHE/tree.tmp" "$CACHE/tree.apply")
+		"$CACHE/series" "$CACHE/mails" "$CACHE/lint" "$CACHE/logs" "$CACHE/locks" "$CACHE/tree" "$CACHE/tree.tmp" "$CACHE/tree.apply")
 fi
 for w in "${what[@]}"; do
 	[ -e "$w" ] || continue

@@ -290,6 +290,8 @@ class BuildSide(SmallBase):
     def test_cache_remove_keeps_work_and_foreign_files(self):
         self.make_series()
         (self.cache / "notes").write_text("not ours\n")
+        for made in ("series/tree", "mails/v1"):
+            (self.cache / made).mkdir(parents=True)
         self.edit("mm/mmap.c", "line 10\n", "line ten\n")
         self.refused(self.script("clean.sh", "--all"), "has work of yours", "DISCARD=1")
         self.assertIn("line ten", (self.tree / "mm/mmap.c").read_text())
