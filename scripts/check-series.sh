@@ -58,8 +58,8 @@ known_options() {
 	local f late
 	options_of() { git -C "$TREE" grep -hoE '^[[:space:]]*(menu)?config +[A-Z0-9_]+' "$1" -- '*Kconfig*' |
 		sed 's/.*config */CONFIG_/' | sort -u; }
-	[ -s "$CACHE/options-$last" ] || options_of "$last" >"$CACHE/options-$last"
-	late=$(comm -13 <(options_of HEAD) "$CACHE/options-$last")
+	[ -s "$CACHE/options-$whole" ] || options_of "$whole" >"$CACHE/options-$whole"
+	late=$(comm -13 <(options_of HEAD) "$CACHE/options-$whole")
 	for f in "$REPO"/qemu-images/config/*.config; do
 		grep -vE "^($(paste -sd'|' <<<"${late:-none}"))=" "$f" >"$CONFIGS/${f##*/}" || :
 	done
@@ -71,14 +71,14 @@ cp "$all_patches/BASE" "$PATCHES/"
 rm -f "$PATCHES"/*/*.patch
 cp "${files[@]}" "$PATCHES/kernel/"
 "$SCRIPTS/tree.sh"
-last=$(g rev-parse HEAD)
+whole=$(g rev-parse HEAD)
 base=$(g rev-parse refs/mmap3/base)
-mapfile -t commits < <(echo "$base"; g rev-list --reverse "$base..$last")
+mapfile -t commits < <(echo "$base"; g rev-list --reverse "$base..$whole")
 [ ${#commits[@]} = $((total + 1)) ] || die "$TREE has $((${#commits[@]} - 1)) commits for $total patches: remove $CACHE and run it again"
 # The provider is one for the whole series: it can be built once all that it calls is there.
 provider_from=$total
 for ((n = total; n > 0; n--)); do
-	[ -z "$(g diff --name-only "${commits[n]}" "$last" -- rust include/linux/perf_mmap3.h | head -n 1)" ] || break
+	[ -z "$(g diff --name-only "${commits[n]}" "$whole" -- rust include/linux/perf_mmap3.h | head -n 1)" ] || break
 	provider_from=$n
 done
 
@@ -142,7 +142,7 @@ ask() {
 	}
 	rm -f "$log.rc"
 	LOG_TAIL=15 logged "$log" "patch $n of $total: $name" "$(cat "$state/usual-$slug" 2>/dev/null || echo "? s")" \
-		run env "N=$n" "BASE=$base" "LAST=$last" "COMMIT=${commits[n]}" "PARENT=${commits[n ? n - 1 : 0]}" \
+		run env "N=$n" "BASE=$base" "LAST=$whole" "COMMIT=${commits[n]}" "PARENT=${commits[n ? n - 1 : 0]}" \
 		"PATCH_FILE=${files[n ? n - 1 : 0]}" "PROVIDER_FROM=$provider_from" \
 		"REFERENCE=$state/reference-$slug" \
 		"$checks_dir/$script.sh" "$arch" "$variant" || rc=$?
@@ -161,7 +161,7 @@ ask() {
 
 table() {
 	local n line answer
-	mapfile -t subjects < <(g log --reverse --format=%s "$base..$last")
+	mapfile -t subjects < <(g log --reverse --format=%s "$base..$whole")
 	for line in "${lines[@]}"; do
 		read_line "$line"
 		for ((n = 1; n <= total; n++)); do

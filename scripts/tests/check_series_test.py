@@ -79,6 +79,15 @@ class CheckSeries(SmallBase):
         self.assertEqual(self.asked(), ["2 - -"])
         self.assertEqual(self.row("fake"), ["ok", "ok"])
 
+    def test_stopped_in_the_middle(self):
+        """What was answered is told and kept."""
+        slow = self.checks / "fake.sh"
+        slow.write_text(FAKE + '[ "$N" = 1 ] || { kill -TERM $PPID; sleep 9; }\n')
+        r = self.check()
+        self.assertEqual(r.returncode, 2, r.stdout + r.stderr)
+        self.assertIn("was stopped by signal", r.stderr)
+        self.assertEqual(self.row("fake"), ["ok", ""])
+
     def test_skip_is_named(self):
         self.answer(1, "no such tool\n", 77)
         self.passes(self.check())
