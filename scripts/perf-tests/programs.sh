@@ -5,12 +5,20 @@
 . "${0%/*}/ktap.inc"
 plan 10
 
-# symbols FILE: files and symbols with a tenth of the samples or more
+# symbols FILE PERCENT: files and symbols with so many of the samples or more
 symbols() {
 	for key in dso sym; do
-		perf report -i "$1" --stdio -q --sort $key --percent-limit 10 2>/dev/null |
+		perf report -i "$1" --stdio -q --sort $key --percent-limit "$2" 2>/dev/null |
 			awk 'NF && $NF !~ /^0x/ { print $NF }' | sort -u
 	done
+}
+
+# lost_symbols FILE1 FILE2: what has a fifth of the samples of one, and none of the other
+lost_symbols() {
+	symbols "$1" 20 >many
+	symbols "$2" 0 >all
+	[ -s many ] || echo "no symbols in $1"
+	grep -vxFf all many | sed "s/\$/ is in $1 only/"
 }
 
 # ids_in_files FILE: what is wrong with the build IDs in its records
@@ -38,17 +46,14 @@ both() {
 	fi
 	for form in 2 3; do
 		mappings "$name.$form" | cut -d' ' -f2- | sort -u >"files.$form"
-		symbols "$name.$form" >"symbols.$form"
 	done
-	for what in files symbols; do
-		diff "$what.2" "$what.3" >"$what.diff"
-		[ -s "$what.2" ] || echo "nothing was recorded" >>"$what.diff"
-		show "$what.diff"
-	done
+	diff files.2 files.3 >files.diff
+	[ -s files.2 ] || echo "nothing was recorded" >>files.diff
+	show files.diff
 	mappings "$name.3" | grep -q '^MMAP3 .*>' || echo "no MMAP3 with a build ID" >>files.diff
 	verdict "${name}_files" "$(tail -n 1 files.diff)"
 	verdict "${name}_build_ids" "$(ids_in_files "$name.3")"
-	verdict "${name}_symbols" "$(tail -n 1 symbols.diff)"
+	verdict "${name}_symbols" "$(lost_symbols "$name.2" "$name.3"; lost_symbols "$name.3" "$name.2")"
 }
 
 both pipeline sh -c 'seq 30000 | sort -n | md5sum'
@@ -57,4 +62,5 @@ both dlopen "$here/dlopen" "$here/dlopen plugin.so"
 plugin=$(mappings dlopen.3 | grep -m1 plugin)
 [ "$plugin" != "MMAP3 <0102030405060708> $here/dlopen plugin.so" ] || plugin=''
 verdict short_build_id_and_space_in_name "$plugin"
+for name in threads dlopen; do export_data "$name.3" "$name.data"; done
 finish
