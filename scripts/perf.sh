@@ -2,11 +2,15 @@
 # Build perf of the tree for the guest and put it, with the tests of
 # scripts/perf-tests, in the arch's out folder (lib.sh: out_dir): perf/, perf-tests/.
 #
-#   perf.sh ARCH
+#   perf.sh ARCH          the guest's
+#   perf.sh ARCH asan     from its objects (made first), but with those that read records
+#                         under ASan and UBSan: perf-asan in the out folder
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-arch=${1:?usage: perf.sh ARCH}
+arch=${1:?usage: perf.sh ARCH [asan]} kind=${2:-}
+[ -z "$kind" ] || [ "$kind" = asan ] || die "usage: perf.sh ARCH [asan]"
+[ -z "$kind" ] || "$SCRIPTS/perf.sh" "$arch"
 srcarch=$(arch_get "$arch" srcarch)
 triplet=$(arch_get "$arch" triplet)
 "$SCRIPTS/toolroot.sh"
@@ -16,8 +20,12 @@ take_lock "perf-$arch"
 toolroot=$("$SCRIPTS/toolroot.sh" --path)
 build=$CACHE/build/perf-$arch-$(hash_of <<<"$toolroot")
 out=$(out_dir "$arch")
-log=$LOGS/perf-$arch.log
+log=$LOGS/perf-$arch${kind:+-$kind}.log
 mkdir -p "$build" "$out"
+if [ -n "$kind" ]; then
+	plain=$build
+	build=$CACHE/build/perf-$kind-$arch-$(hash_of <<<"$toolroot")
+fi
 
 # What perf record, script, report and inject can do without, and what would need
 # a library of its own in the image.
@@ -25,6 +33,15 @@ flags=("ARCH=$srcarch" LLVM=1 BUILD_BPF_SKEL=0 NO_LIBBPF=1 NO_JEVENTS=1 NO_LIBPY
 	NO_LIBLLVM=1 NO_CAPSTONE=1 NO_BABELTRACE2=1 NO_LIBDEBUGINFOD=1 NO_LIBPFM4=1 NO_SDT=1
 	NO_JVMTI=1 NO_SLANG=1 NO_RUST=1 NO_SHELLCHECK=1 NO_LIBNUMA=1 NO_PERF_READ_VDSO32=1
 	NO_PERF_READ_VDSOX32=1)
+# What reads records, and what they are made into.
+sanitized=(builtin-inject builtin-script aslr build-id data dso event evlist evsel jitdump
+	machine map maps ordered-events session synthetic-events thread tool)
+sanitize="-fsanitize=address,undefined -fno-omit-frame-pointer"
+if [ -n "$kind" ]; then
+	# Objects are made again as their flags differ from those of the other build.
+	for o in "${sanitized[@]}"; do flags+=("CFLAGS_$o.o=$sanitize"); done
+	flags+=("CFLAGS_header.o=-include /build/PERF-VERSION-FILE $sanitize")
+fi
 tests() { find "$SCRIPTS/perf-tests" -type f -exec sha256sum {} + | sort; }
 made_of() {
 	git -C "$TREE" rev-parse "$(tree_state):tools"
@@ -34,8 +51,9 @@ made_of() {
 }
 before=$(made_of)
 stamp=$(hash_of <<<"$before")
-if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/perf/perf" ]; then
-	say "perf $arch is up to date ($out/perf)"
+result=$out/perf${kind:+-$kind}
+if [ "$(cat "$build/.stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$result" ]; then
+	say "perf $arch${kind:+ ($kind)} is up to date ($result)"
 	exit
 fi
 rm -f "$build/.stamp"
@@ -45,21 +63,39 @@ inside() { "$SCRIPTS/in-toolroot.sh" --ro "$TREE" /src --rw "$build" /build --di
 total=$(cat "$build/.steps" 2>/dev/null || echo 900)
 steps() { grep -cE '^  [A-Z]+ +[^ ]' "$log"; }
 progress_line() { echo "step $(steps) of about $total (fewer when something was built before)"; }
-compile() {
-	inside env "PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig" \
+compile_perf() {
+	inside env "LDFLAGS=${kind:+$sanitize}" "PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig" \
 		make -C /src/tools/perf O=/build "JOBS=$JOBS" "${flags[@]}" all
+}
+compile_asan() {
+	rm -rf "$build"
+	cp -a "$plain" "$build"
+	rm -f "$build"/.s* "$build"/perf "$build"/perf.guest
+	compile_perf
+}
+compile_guest() {
+	compile_perf
 	inside llvm-objcopy --strip-debug perf perf.guest
 	local cc=(clang "--target=$triplet" -fuse-ld=lld -O2 -Wall -Wextra -Werror -fPIC)
 	inside "${cc[@]}" "-Wl,--build-id" "$SCRIPTS/perf-tests/dlopen.c" -o dlopen
 	# a short build ID and a space in the name: readers have had trouble with both
 	inside "${cc[@]}" "-Wl,--build-id=0x0102030405060708" -shared \
 		"$SCRIPTS/perf-tests/dlopen_plugin.c" -o "dlopen plugin.so"
+	inside "${cc[@]}" "$SCRIPTS/perf-tests/maps.c" -o maps
 }
 failed() {
 	first=$(grep -m1 -E '(error|Error|fatal):? ' "$log" | sed "s,/src/,$TREE/,g" || :)
 	die "perf for $arch does not build: ${first:-see the log}; log: $log"
 }
-logged "$log" "building perf for $arch" "3 min new, 20 s with a warm ccache" compile
+if [ -n "$kind" ]; then
+	logged "$log" "building what of perf reads records with ASan and UBSan" "1 min" compile_asan
+	cp "$build/perf" "$result.new"
+	mv "$result.new" "$result"
+	if [ "$(made_of)" = "$before" ]; then echo "$stamp" >"$build/.stamp"; fi
+	say "perf $arch ($kind): $result"
+	exit
+fi
+logged "$log" "building perf for $arch" "3 min new, 20 s with a warm ccache" compile_guest
 if [ "$(steps)" -gt "$(cat "$build/.steps" 2>/dev/null || echo 0)" ]; then steps >"$build/.steps"; fi
 
 rm -rf "$out/perf.new" "$out/perf-tests.new"
@@ -69,7 +105,7 @@ mkdir "$out/perf.new/tests"
 for t in inject_guest inject_mmap3 jitdump_mmap3; do
 	cp "$TREE/tools/perf/tests/shell/$t.sh" "$out/perf.new/tests/"
 done
-for f in "$SCRIPTS"/perf-tests/*.{sh,inc,list} "$build/dlopen" "$build/dlopen plugin.so"; do
+for f in "$SCRIPTS"/perf-tests/{settings,*.{sh,inc,list}} "$build"/{dlopen,"dlopen plugin.so",maps}; do
 	cp "$f" "$out/perf-tests.new/"
 done
 for d in perf perf-tests; do
