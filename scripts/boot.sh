@@ -3,7 +3,7 @@
 #
 #   boot.sh ARCH VARIANT MODE [OPTION OF boot.py]...
 #   DEADLINE=S     seconds the boot may take         ACCEL=tcg|kvm   instead of the rule
-#   RUN=PROGRAM    mode test: this kselftest alone
+#   RUN=PROGRAM    mode test: this program alone      PERF=1   mode test: perf's, too
 #   ARGS=WORDS     with RUN: its arguments            TIMEOUT=S       and its time
 #
 # Logs: run_dir ARCH VARIANT MODE. Exit code: boot.py's.
@@ -35,7 +35,9 @@ take_lock "boot-$arch-$variant-$mode"
 # A boot that cannot even start must not leave an older one's result.
 run=$CACHE/runs/$arch-$variant-$mode
 rm -rf "$run"
-set -- "$@" --append "${RUN:+mmap3.run=$RUN} ${PERF:+mmap3.perf=1} ${APPEND:-}"
+perf=
+if [ "${PERF:-0}" != 0 ]; then perf=mmap3.perf=1; fi
+set -- "$@" --append "${RUN:+mmap3.run=$RUN} $perf ${APPEND:-}"
 exec "$SCRIPTS/in-toolroot.sh" --kvm env "ACCEL=${ACCEL:-}" "DEADLINE=${DEADLINE:-}" \
 	python3 "$SCRIPTS/boot.py" --arch "$arch" --kernel "$out/kernel" --image "$out/image.cpio" \
 	--mode "$mode" --run "$run" "$@"

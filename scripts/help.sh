@@ -18,7 +18,7 @@ Variables (make VERB NAME=VALUE, or from the environment):
   MIRROR        Debian archive to use, where this machine's apt has none
   RUN           test: this kselftest program alone
   ARGS, TIMEOUT test: with RUN, its arguments and its seconds
-  PERF=1        test: build perf too and run its tests in the guest
+  PERF=0        test: without perf and its tests
   PATCH=1,9     check-series: these patches alone; CHECKS="build boot": these checks
   V=2           series: the version; compared with the last one, which KEEP=1 kept
   SIGNOFF       series: the sender, "Name <address>"; RFC=1, NEWEST=1: see scripts/series.sh

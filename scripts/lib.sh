@@ -140,6 +140,13 @@ variant_get() {
 		die "variants.tsv has no column '$2'"
 }
 
+# perf_wanted: do the tests of perf belong to this run of the tests? PERF=0 leaves them
+# out, and so does RUN= of another program.
+perf_wanted() {
+	[ "${PERF:-1}" != 0 ] || return
+	[ -z "${RUN:-}" ] || [ -e "$SCRIPTS/perf-tests/$RUN" ]
+}
+
 # --- where results lie ---
 # kernel.sh and module.sh fill   out_dir ARCH VARIANT: kernel (boot image), vmlinux,
 #   config, release (a line), build (link to the build folder), modules/*.ko
