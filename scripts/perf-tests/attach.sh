@@ -5,9 +5,9 @@
 . "${0%/*}/ktap.inc"
 plan 8
 
-# until_true COMMAND...: tries for a minute
+# until_true COMMAND...: tries for minutes, as the host may be busy
 until_true() {
-	for _ in $(seq 600); do
+	for _ in $(seq 3000); do
 		if "$@"; then return; fi
 		usleep 100000
 	done
@@ -29,12 +29,12 @@ attach() {
 	exec 5>in
 	until_true lines 1 || { show log; kill "$target"; exec 5>&-; return 1; }
 	# what it maps after the answer is recorded
-	perf record --mmap3 -k mono -e dummy:u --proc-map-timeout 60000 -p "$target" --control fifo:ctl,ack \
+	perf record --mmap3 -k mono -e dummy:u --proc-map-timeout 300000 -p "$target" --control fifo:ctl,ack \
 		-o data >log 2>&1 &
 	perf=$!
 	exec 6<>ctl 7<>ack
 	echo ping >&6
-	if ! timeout 60 head -n 1 <&7 >answer; then say "no answer of perf record"; show log; fi
+	if ! timeout 300 head -n 1 <&7 >answer; then say "no answer of perf record"; show log; fi
 	echo >&5
 	until_true lines 2
 	kill -INT "$perf"
