@@ -89,6 +89,6 @@ for arch; do
 	# What the guest wrote is not trusted with names outside of the folder.
 	tar -x -C "$run/export" -f "$run/out" --no-same-owner --no-same-permissions 2>/dev/null || :
 	program "readers_$arch" inside --ro "$run/export" /data --ro "$(out_dir "$arch" "$variant")/image" /image \
-		sh "$SCRIPTS/perf-host/readers.sh" "$crate"
+		sh "$SCRIPTS/perf-host/readers.sh" "$crate" "$(arch_get "$arch" triplet)-objdump"
 done
 exit "$bad"
