@@ -13,7 +13,7 @@ crate=$CACHE/build/perf-host-mmaps
 log=$LOGS/perf-host.log
 
 # cargo ARGS...: with the machine's own settings for it, and its certificates. Only
-# `fetch` needs the network.
+# `fetch` needs the network. Cargo.lock names a registry, so none is kept: `fetch` makes it.
 cargo() {
 	local args=(--ro "$SCRIPTS/perf-host/mmaps" /src --rw "$crate" /build) home=${CARGO_HOME:-$HOME/.cargo}
 	local certs=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt} f
@@ -27,7 +27,8 @@ cargo() {
 		env CARGO_HOME=/build/home CARGO_TARGET_DIR=/build/target CARGO_HTTP_CAINFO=/run/certs.pem \
 		"http_proxy=${http_proxy:-}" "https_proxy=${https_proxy:-}" "no_proxy=${no_proxy:-}" \
 		sh -c 'mkdir -p home; for f in /run/cargo/*; do [ ! -e "$f" ] || cp "$f" home/; done
-			exec cargo "$@" --locked --manifest-path=/src/Cargo.toml' - "$@"
+			mkdir -p src && cp -r /src/. src/
+			exec cargo "$@" --manifest-path=src/Cargo.toml' - "$@"
 }
 
 # A reader of perf.data that others keep. Without it, its tests are skipped and say so.
