@@ -33,31 +33,12 @@ need apt-get apt
 need dpkg-deb dpkg
 need_space 500 "the kernel source"
 mirror=$("$SCRIPTS/apt-host.sh" mirror)
-# The host's apt, so its proxies and certificates count, but with lists, caches and
-# sources of our own: nothing of the host changes, and no rights are needed.
 apt=$dir/apt
 log=$LOGS/fetch-source.log
 rm -rf "$apt"
-mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-: >"$apt/status"
-# The archive's key: from the toolchain root, as this host may be older than it.
-ring=$("$SCRIPTS/toolroot.sh" --path)/usr/share/keyrings/debian-archive-keyring.gpg
-by=
-if [ -r "$ring" ]; then by=" signed-by=$ring"; fi
-echo "deb [arch=amd64$by] $mirror trixie-backports main" >"$apt/sources.list"
-cat >"$apt/apt.conf" <<-END
-	Dir::Etc::SourceList "$apt/sources.list";
-	Dir::Etc::SourceParts "/dev/null";
-	Dir::State::Lists "$apt/lists";
-	Dir::State::Status "$apt/status";
-	Dir::Cache "$apt/cache";
-	APT::Architecture "amd64";
-	APT::Architectures {"amd64";};
-	APT::Sandbox::User "$(id -un)";
-END
 get() {
+	"$SCRIPTS/own-apt.sh" "$apt" deb trixie-backports
 	export APT_CONFIG=$apt/apt.conf
-	apt-get -q -o APT::Update::Error-Mode=any update
 	cd "$apt"
 	apt-get -q download "$pkg=$ver"
 	dpkg-deb --fsys-tarfile ./*.deb | tar -x -O "./$inside" >"$file.tmp"

@@ -74,19 +74,6 @@ static int files[OPS_MAX];
 static void *map;
 static const char *small_file;
 
-static void *must(void *p, const char *what)
-{
-	if (p == MAP_FAILED)
-		die(what);
-	return p;
-}
-
-static void check(int rc, const char *what)
-{
-	if (rc)
-		die(what);
-}
-
 static void map_and_unmap(int flags, int fd)
 {
 	void *p = mmap(NULL, MAP_SIZE, RX, MAP_PRIVATE | flags, fd, 0);

@@ -77,19 +77,6 @@ static void dump_ring(const char *name, struct perf_event_mmap_page *ring)
 
 /* --- the fixed program --- */
 
-static void *must(void *p, const char *what)
-{
-	if (p == MAP_FAILED)
-		die(what);
-	return p;
-}
-
-static void check(int rc, const char *what)
-{
-	if (rc)
-		die(what);
-}
-
 static void *thread(void *arg)
 {
 	char *p = must(mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,

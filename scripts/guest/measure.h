@@ -30,6 +30,19 @@ static inline void die(const char *what)
 	exit(2);
 }
 
+static inline void *must(void *p, const char *what)
+{
+	if (p == MAP_FAILED)
+		die(what);
+	return p;
+}
+
+static inline void check(int rc, const char *what)
+{
+	if (rc)
+		die(what);
+}
+
 struct config {
 	const char *name;
 	unsigned int mmap : 1, mmap2 : 1, build_id : 1, data : 1, comm : 1, task : 1;

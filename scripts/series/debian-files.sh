@@ -20,7 +20,7 @@ fetch() {
 	rm -rf "$tmp"
 	mkdir -p "$tmp"
 	case $ver in *~bpo*) suite=trixie-backports ;; *) suite=sid ;; esac
-	"$SCRIPTS/series/apt.sh" "$tmp/apt" deb-src "$suite"
+	"$SCRIPTS/own-apt.sh" "$tmp/apt" deb-src "$suite"
 	uris=$(APT_CONFIG=$tmp/apt/apt.conf apt-get -q --print-uris --only-source source "linux=$ver")
 	read -r uri name _ hash < <(grep 'debian\.tar' <<<"$uris")
 	APT_CONFIG=$tmp/apt/apt.conf /usr/lib/apt/apt-helper download-file "${uri//\'/}" "$tmp/$name" "$hash"

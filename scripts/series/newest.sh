@@ -19,7 +19,7 @@ mapfile -t touched < <(sed -nE 's,^diff --git a/(.*) b/(.*)$,\1\n\2,p' "$out"/{k
 fetch() {
 	local prefix
 	export APT_CONFIG=$tmp/apt/apt.conf
-	"$SCRIPTS/series/apt.sh" "$tmp/apt" deb experimental sid
+	"$SCRIPTS/own-apt.sh" "$tmp/apt" deb experimental sid
 	# Newest by version, whatever the suite.
 	package=$(apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d' ' -f1 | sort -V | tail -n 1)
 	version=$(apt-cache madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -n 1)

@@ -1,10 +1,11 @@
 #!/bin/bash
 # Make an apt of our own in FOLDER, with this machine's way to the archive: nothing of the
-# machine changes, and no rights are needed. Its configuration: FOLDER/apt.conf.
+# machine changes, and no rights are needed; its proxies and certificates count. The
+# configuration, for APT_CONFIG: FOLDER/apt.conf.
 #
-#   apt.sh FOLDER deb|deb-src SUITE...
+#   own-apt.sh FOLDER deb|deb-src SUITE...
 set -eu -o pipefail
-. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 apt=$1 kind=$2
 shift 2
@@ -12,6 +13,7 @@ need apt-get apt
 mirror=$("$SCRIPTS/apt-host.sh" mirror)
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
 : >"$apt/status"
+# The archive's key: from the toolchain root, as this host may be older than it.
 ring=$("$SCRIPTS/toolroot.sh" --path)/usr/share/keyrings/debian-archive-keyring.gpg
 by=
 if [ -r "$ring" ]; then by=" [signed-by=$ring]"; fi
