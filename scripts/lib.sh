@@ -195,3 +195,18 @@ kernel_state() {
 	git -C "$TREE" ls-tree "$1" | grep -v '	tools$'
 	git -C "$TREE" ls-tree "$1:tools" | grep -vE '	(perf|testing)$'
 }
+
+# sparse_worktree FOLDER COMMIT PATCHES...: a worktree of TREE there, at COMMIT, with the
+# files alone that the patches touch. The caller takes it away.
+sparse_worktree() {
+	local wt=$1 at=$2
+	shift 2
+	rm -rf "$wt"
+	cleangit -C "$TREE" worktree prune
+	cleangit -C "$TREE" worktree add -q --no-checkout --detach "$wt" "$at"
+	{
+		echo /.gitattributes
+		sed -nE 's,^diff --git a/(.*) b/(.*)$,/\1\n/\2,p' "$@" | sort -u
+	} | cleangit -C "$wt" sparse-checkout set --no-cone --stdin
+	cleangit -C "$wt" checkout -q --detach "$at"
+}

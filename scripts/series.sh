@@ -97,14 +97,7 @@ chain() {
 apply_mbox() {
 	local wt=$1
 	shift
-	rm -rf "$wt"
-	g worktree prune
-	g worktree add -q --no-checkout --detach "$wt" "${ON:-$base}"
-	{
-		echo /.gitattributes
-		sed -nE 's,^diff --git a/(.*) b/(.*)$,/\1\n/\2,p' "$@" | sort -u
-	} | cleangit -C "$wt" sparse-checkout set --no-cone --stdin
-	cleangit -C "$wt" checkout -q --detach "${ON:-$base}"
+	sparse_worktree "$wt" "${ON:-$base}" "$@"
 	# the cover letter is an empty patch
 	cleangit -C "$wt" am -q --empty=drop --whitespace=nowarn "${THREE_WAY:---no-3way}" "$@"
 }

@@ -46,14 +46,7 @@ rm -rf "$tmp"
 wt=$out/newest
 worst=0
 for s in kernel tools; do
-	rm -rf "$wt"
-	g worktree prune
-	g worktree add -q --no-checkout --detach "$wt" "$commit"
-	{
-		echo /.gitattributes
-		sed -nE 's,^diff --git a/(.*) b/(.*)$,/\1\n/\2,p' "$out/$s.mbox" | sort -u
-	} | cleangit -C "$wt" sparse-checkout set --no-cone --stdin
-	cleangit -C "$wt" checkout -q --detach "$commit"
+	sparse_worktree "$wt" "$commit" "$out/$s.mbox"
 	rc=0
 	cleangit -C "$wt" am -q -3 --empty=drop --whitespace=nowarn "$out/$s.mbox" >"$out/newest-$s.log" 2>&1 || rc=$?
 	n=$(cleangit -C "$wt" rev-list --count "$commit..HEAD")
