@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn build_id_form() {
-        let build_id = BuildId::from_bytes(b"\xffid\0");
+        let build_id = BuildId::from_padded(*b"\xffid\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 4);
         let body = build_id.map(|build_id| BuildIdBody::new(PLACE, &build_id, ACCESS));
         let bytes = body.as_ref().map_or(&[][..], IntoBytes::as_bytes);
 
