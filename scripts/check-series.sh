@@ -91,7 +91,7 @@ state_of() { # KEY-KIND N: what an answer depends on
 	kernel | guest) kernel_state "$commit" ;;
 	uapi) g rev-parse "$commit:include/uapi" ;;
 	esac
-	case $1 in kernel | guest) cat "$REPO"/qemu-images/config/*.config ;; esac
+	case $1 in kernel | guest) cat "$REPO"/qemu-images/config/{,*/}*.config ;; esac
 	if [ "$1" = guest ]; then
 		g rev-parse "$commit:tools/testing/selftests"
 		find "$REPO/rust-module" "$REPO/qemu-images" -type f -exec sha256sum {} + | sort -k2
