@@ -287,7 +287,11 @@ def report_arch(rows, arch):
     good = report_goals(rows, arch, kinds)
     for count in kinds:
         figures = Figures(rows, arch, count)
-        listed = [r for r in mine if r["kernel"] == "default" and r["unit"] == "added"]
+        listed = [
+            r
+            for r in mine
+            if (r["kernel"], r["unit"], r["count"]) == ("default", "added", count)
+        ]
         print(f"\n### What an event adds, {COUNTS[count]}\n")
         lines = []
         for case in in_order(listed, "case"):
