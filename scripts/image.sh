@@ -17,7 +17,7 @@ loader=$(arch_get "$arch" loader)
 [ -s "$out/release" ] || die "no $variant kernel for $arch in $out: make it with 'make kernel ARCH=$arch'"
 release=$(cat "$out/release")
 
-if [ "$arch" = x86_64 ]; then guest=$root/usr/bin; else guest=$root/opt/guest/$arch/usr/bin; fi
+if [ "$arch" = x86_64 ]; then guest=$root/usr; else guest=$root/opt/guest/$arch/usr; fi
 
 "$SCRIPTS/guest.sh" "$arch"
 take_lock "image-$arch-$variant"
@@ -56,6 +56,8 @@ from_manifest() {
 		# Links that lead out of the tree (Debian's /bin/sh) would break inside.
 		if [ "$kind" = file ]; then cp -L "$src" "$tmp$path"; else cp -rP "$src" "$tmp$path"; fi
 	done <"$REPO/qemu-images/manifest"
+	# What Python has compiled names the time of its source.
+	find "$tmp" -name __pycache__ -prune -exec rm -r {} +
 }
 
 modules() {

@@ -82,6 +82,7 @@ compile_guest() {
 	inside "${cc[@]}" "-Wl,--build-id=0x0102030405060708" -shared \
 		"$SCRIPTS/perf-tests/dlopen_plugin.c" -o "dlopen plugin.so"
 	inside "${cc[@]}" "$SCRIPTS/perf-tests/maps.c" -o maps
+	inside "${cc[@]}" "-Wl,--build-id" -shared "$SCRIPTS/perf-tests/script_ext.c" -o script_ext.abi3.so
 }
 failed() {
 	first=$(grep -m1 -E '(error|Error|fatal):? ' "$log" | sed "s,/src/,$TREE/,g" || :)
@@ -105,7 +106,8 @@ mkdir "$out/perf.new/tests"
 for t in inject_guest inject_mmap3 jitdump_mmap3; do
 	cp "$TREE/tools/perf/tests/shell/$t.sh" "$out/perf.new/tests/"
 done
-for f in "$SCRIPTS"/perf-tests/{settings,*.{sh,inc,list}} "$build"/{dlopen,"dlopen plugin.so",maps}; do
+for f in "$SCRIPTS"/perf-tests/{settings,script.py,*.{sh,inc,list}} \
+	"$build"/{dlopen,"dlopen plugin.so",maps,script_ext.abi3.so}; do
 	cp "$f" "$out/perf-tests.new/"
 done
 for d in perf perf-tests; do

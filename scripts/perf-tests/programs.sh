@@ -3,7 +3,7 @@
 # IDs, which are those in the files, and the same symbols.
 # shellcheck source=ktap.inc
 . "${0%/*}/ktap.inc"
-plan 10
+plan 14
 
 # symbols FILE PERCENT: files and symbols with so many of the samples or more
 symbols() {
@@ -59,6 +59,17 @@ both() {
 both pipeline sh -c 'seq 30000 | sort -n | md5sum'
 both threads perf test -w thloop 1
 both dlopen "$here/dlopen" "$here/dlopen plugin.so"
+if [ -x /usr/bin/python3 ]; then
+	# the first run leaves what Python compiles, so that the two that are recorded are alike
+	PYTHONPATH="$here" python3 "$here/script.py" >expected 2>log || show log
+	export PYTHONPATH="$here"
+	both script python3 "$here/script.py"
+	unset PYTHONPATH
+	verdict script_output "$([ -s expected ] || echo "no output"
+		for form in 2 3; do grep -qxFf expected "script.$form.out" || echo "another output with MMAP$form"; done)"
+else
+	for what in files build_ids symbols output; do skip "script_$what" "no Python in the toolchain root for this guest"; done
+fi
 plugin=$(mappings dlopen.3 | grep -m1 plugin)
 [ "$plugin" != "MMAP3 <0102030405060708> $here/dlopen plugin.so" ] || plugin=''
 verdict short_build_id_and_space_in_name "$plugin"
