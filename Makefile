@@ -65,7 +65,7 @@ variants: ## build and boot every kernel of scripts/variants.tsv
 series: ## the mails that a list would get, in the caches; sends nothing (V= SIGNOFF=)
 	$S/series.sh
 
-check-series: ## each patch of the kernel series alone: hours; goes on where it was (PATCH= CHECKS=)
+check-series: ## each patch of a series alone: hours; goes on where it was (SERIES= PATCH= CHECKS=)
 	ARCH=$(if $(filter file,$(origin ARCH)),,$(ARCH)) $S/check-series.sh
 
 lint: ## shellcheck, ruff, rustfmt, clippy, checkpatch, kernel-doc

@@ -1,22 +1,29 @@
 #!/bin/bash
-# Check the kernel series patch by patch: cut it behind each patch in order and ask
-# everything of series/checks.tsv of what is there by then. Can be stopped: what was
+# Check a series patch by patch: cut it behind each patch in order and ask everything of
+# its table (series/checks.tsv, series/tools.tsv) of what is there by then. Can be stopped: what was
 # answered is kept, and asked again only when what it depends on has changed, or when
 # the answer was no.
 #
+#   SERIES=kernel|tools   kernel; the tools series is cut behind the whole kernel series
 #   PATCH=1,9,18     only these patches, by number
 #   CHECKS="a b"     only these checks: words of the table's first column (build: the
 #                    kernel builds; boot: those that boot)
 #   ARCH=ARCH        only checks of this arch, and those of none
 #   TABLE=1          only write the table of what is known
 #
-# Writes docs/check-series.md. Exit code 1 if an answer is no.
+# Writes docs/check-series.md (tools: docs/check-tools.md). Exit code 1 if an answer is no.
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 
-CHECKS_TABLE=${CHECKS_TABLE:-$SCRIPTS/series/checks.tsv}
+series=${SERIES:-kernel}
+case $series in
+kernel) table=checks report=series ;;
+tools) table=tools report=tools ;;
+*) die "unknown SERIES '$series': use kernel or tools" ;;
+esac
+CHECKS_TABLE=${CHECKS_TABLE:-$SCRIPTS/series/$table.tsv}
 checks_dir=$(cd "$(dirname "$CHECKS_TABLE")" && pwd -P)
-report=${REPORT:-$REPO/docs/check-series.md}
+report=${REPORT:-$REPO/docs/check-$report.md}
 all_patches=$PATCHES
 [ -z "${ARCH:-}" ] || [ "$ARCH" = arm ] || [ "$ARCH" = s390 ] || need_arch "$ARCH"
 
@@ -35,20 +42,34 @@ mkdir -p "$LOGS" "$state" "$CACHE/source" "$PATCHES/kernel" "$PATCHES/tools" "$C
 if [ -z "${KERNEL_SRC:-}" ]; then ln -sfn "$source" "$CACHE/source/${source##*/}"; fi
 g() { cleangit -C "$TREE" "$@"; }
 
-mapfile -t files < <(find "$all_patches/kernel" -name '*.patch' | sort)
+mapfile -t files < <(find "$all_patches/$series" -name '*.patch' | sort)
 total=${#files[@]}
-[ "$total" -gt 0 ] || die "there is no patch in $all_patches/kernel"
+[ "$total" -gt 0 ] || die "there is no patch in $all_patches/$series"
+
+# only_patches N: what the tree is made of is the series up to patch N, behind all of the
+# kernel series for that of the tools
+only_patches() {
+	cp "$all_patches/BASE" "$PATCHES/"
+	rm -f "$PATCHES"/*/*.patch
+	if [ "$series" = tools ]; then cp "$all_patches"/kernel/*.patch "$PATCHES/kernel/"; fi
+	if [ "$1" -gt 0 ]; then cp "${files[@]:0:$1}" "$PATCHES/$series/"; fi
+}
 
 # cut_to N: the tree becomes the series up to patch N (0: unpatched)
 at=-1
 cut_to() {
 	[ "$at" != "$1" ] || return 0
 	at=-1
-	cp "$all_patches/BASE" "$PATCHES/"
-	rm -f "$PATCHES"/*/*.patch
-	if [ "$1" -gt 0 ]; then cp "${files[@]:0:$1}" "$PATCHES/kernel/"; fi
-	"$SCRIPTS/tree.sh" >"$LOGS/cut.log" 2>&1 || { tail -n 2 "$LOGS/cut.log" >&2; return 1; }
-	known_options
+	if [ "$series" = tools ]; then
+		# Nothing that asks here makes the tree again, so the commit that is known will do.
+		rm -f "$TREE/.git/mmap3-key"
+		g checkout -q -B mmap3 "${commits[$1]}"
+		g update-ref refs/mmap3/applied HEAD
+	else
+		only_patches "$1"
+		"$SCRIPTS/tree.sh" >"$LOGS/cut.log" 2>&1 || { tail -n 2 "$LOGS/cut.log" >&2; return 1; }
+		known_options
+	fi
 	at=$1
 }
 
@@ -66,13 +87,12 @@ known_options() {
 }
 
 # The whole series first: every commit is known then.
-say "the series of $total patches, in $TREE"
-cp "$all_patches/BASE" "$PATCHES/"
-rm -f "$PATCHES"/*/*.patch
-cp "${files[@]}" "$PATCHES/kernel/"
+say "the $series series of $total patches, in $TREE"
+only_patches "$total"
 "$SCRIPTS/tree.sh"
 whole=$(g rev-parse HEAD)
 base=$(g rev-parse refs/mmap3/base)
+if [ "$series" = tools ]; then base=$(g rev-parse "$whole~$total"); fi
 mapfile -t commits < <(echo "$base"; g rev-list --reverse "$base..$whole")
 [ ${#commits[@]} = $((total + 1)) ] || die "$TREE has $((${#commits[@]} - 1)) commits for $total patches: remove $CACHE and run it again"
 # The provider is one for the whole series: it can be built once all that it calls is there.
@@ -90,6 +110,7 @@ state_of() { # KEY-KIND N: what an answer depends on
 	commit) echo "$commit"; [ "$2" = 0 ] || cat "${files[$2 - 1]}" ;;
 	kernel | guest) kernel_state "$commit" ;;
 	uapi) g rev-parse "$commit:include/uapi" ;;
+	perf) g ls-tree "$commit:tools" | grep -v '	testing$'; cat "$SCRIPTS/perf-lib.sh" ;;
 	esac
 	case $1 in kernel | guest) cat "$REPO"/qemu-images/config/{,*/}*.config ;; esac
 	if [ "$1" = guest ]; then
@@ -171,7 +192,7 @@ table() {
 			printf '%s\t%s\t%s\t%s\n' "$n" "$name" "${subjects[n - 1]}" "$answer"
 		done
 	done >"$CACHE/answers.tsv"
-	python3 "$SCRIPTS/series/table.py" "$CHECKS_TABLE" "$CACHE/answers.tsv" "$(base_get VERSION)" >"$report.new"
+	python3 "$SCRIPTS/series/table.py" "$CHECKS_TABLE" "$CACHE/answers.tsv" "$series" "$(base_get VERSION)" >"$report.new"
 	mv "$report.new" "$report"
 	say "table: $report"
 }

@@ -19,7 +19,8 @@ Variables (make VERB NAME=VALUE, or from the environment):
   RUN           test: this kselftest program alone
   ARGS, TIMEOUT test: with RUN, its arguments and its seconds
   PERF=0        test: without perf and its tests
-  PATCH=1,9     check-series: these patches alone; CHECKS="build boot": these checks
+  PATCH=1,9     check-series: these patches alone; CHECKS="build boot": these checks;
+                SERIES=tools: of the patches to perf
   V=2           series: the version; compared with the last one, which KEEP=1 kept
   SIGNOFF       series: the sender, "Name <address>"; RFC=1, NEWEST=1: see scripts/series.sh
   BEFORE, AFTER bench-diff: commits of the tree (AFTER: as it is now)

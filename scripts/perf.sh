@@ -7,11 +7,11 @@
 #                         under ASan and UBSan: perf-asan in the out folder
 set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
+. "$SCRIPTS/perf-lib.sh"
 
 arch=${1:?usage: perf.sh ARCH [asan]} kind=${2:-}
 [ -z "$kind" ] || [ "$kind" = asan ] || die "usage: perf.sh ARCH [asan]"
 [ -z "$kind" ] || "$SCRIPTS/perf.sh" "$arch"
-srcarch=$(arch_get "$arch" srcarch)
 triplet=$(arch_get "$arch" triplet)
 "$SCRIPTS/toolroot.sh"
 "$SCRIPTS/tree.sh"
@@ -27,12 +27,7 @@ if [ -n "$kind" ]; then
 	build=$CACHE/build/perf-$kind-$arch-$(hash_of <<<"$toolroot")
 fi
 
-# What perf record, script, report and inject can do without, and what would need
-# a library of its own in the image.
-flags=("ARCH=$srcarch" LLVM=1 BUILD_BPF_SKEL=0 NO_LIBBPF=1 NO_JEVENTS=1 NO_LIBPYTHON=1
-	NO_LIBLLVM=1 NO_CAPSTONE=1 NO_BABELTRACE2=1 NO_LIBDEBUGINFOD=1 NO_LIBPFM4=1 NO_SDT=1
-	NO_JVMTI=1 NO_SLANG=1 NO_RUST=1 NO_SHELLCHECK=1 NO_LIBNUMA=1 NO_PERF_READ_VDSO32=1
-	NO_PERF_READ_VDSOX32=1)
+perf_flags "$arch" clang
 # What reads records, and what they are made into.
 sanitized=(builtin-inject builtin-script aslr build-id data dso event evlist evsel jitdump
 	machine map maps ordered-events session synthetic-events thread tool)
@@ -64,7 +59,7 @@ total=$(cat "$build/.steps" 2>/dev/null || echo 900)
 steps() { grep -cE '^  [A-Z]+ +[^ ]' "$log"; }
 progress_line() { echo "step $(steps) of about $total (fewer when something was built before)"; }
 compile_perf() {
-	inside env "LDFLAGS=${kind:+$sanitize}" "PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig" \
+	inside env "LDFLAGS=${kind:+$sanitize}" "$(perf_libraries "$arch")" \
 		make -C /src/tools/perf O=/build "JOBS=$JOBS" "${flags[@]}" all
 }
 compile_asan() {

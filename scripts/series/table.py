@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the table of `make check-series`, as Markdown.
 
-usage: table.py CHECKS ANSWERS VERSION
+usage: table.py CHECKS ANSWERS SERIES VERSION
 
-CHECKS is checks.tsv. ANSWERS has a line for each patch and check: number, check,
+CHECKS is checks.tsv or tools.tsv. ANSWERS has a line for each patch and check: number, check,
 subject, answer (ok, no, SKIP, - or empty: not asked), seconds, reason.
 """
 
@@ -31,11 +31,12 @@ def read_answers(path):
     return answers, subjects
 
 
-def write(checks, answers, subjects, version):
+def write(checks, answers, subjects, series, version):
     count = {a: sum(1 for x, _, _ in answers.values() if x == a) for a in CELLS}
-    yield f"# Each patch of the kernel series, checked on {version}"
+    yield f"# Each patch of the {series} series, checked on {version}"
     yield ""
-    yield "Written by `make check-series`; do not edit. The series is cut behind each patch; the"
+    command = "check-series" if series == "kernel" else f"check-series SERIES={series}"
+    yield f"Written by `make {command}`; do not edit. The series is cut behind each patch; the"
     yield "columns are the patches, listed below. `-`: the patch has nothing of the kind, or not"
     yield "enough is there yet; empty: not asked."
     yield ""
@@ -73,8 +74,8 @@ def write(checks, answers, subjects, version):
         yield f"{n}. {subject}"
 
 
-def main(checks, answers, version):
-    print("\n".join(write(read_checks(checks), *read_answers(answers), version)))
+def main(checks, answers, series, version):
+    print("\n".join(write(read_checks(checks), *read_answers(answers), series, version)))
 
 
 if __name__ == "__main__":

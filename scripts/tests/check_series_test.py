@@ -115,6 +115,24 @@ class CheckSeries(SmallBase):
         self.passes(self.check(PATCH="2"))
         self.assertEqual(self.asked(), ["0 - -", "2 - -"])
 
+    def test_the_tools_series_is_cut_behind_the_kernel_series(self):
+        fake = self.checks / "fake.sh"
+        fake.write_text(FAKE + 'git -C "$TREE" log -1 --format=%s >>subjects\n')
+        self.table("fake\tfake\t-\t-\tperf\tbase\tsays so")
+        self.passes(self.check(SERIES="tools"))
+        self.assertEqual(self.asked(), ["0 - -", "1 - -"])
+        self.assertEqual(
+            (self.checks / "subjects").read_text().splitlines(),
+            ["mm: Say thirty", "perf record: Add --mmap3"],
+        )
+        self.assertIn("# Each patch of the tools series", (self.dir / "report.md").read_text())
+        self.assertEqual(self.row("fake"), ["ok"])
+        # and the other series is checked in the same tree again
+        self.table("fake\tfake\t-\t-\tcommit\t-\tsays so")
+        self.passes(self.check())
+        self.assertEqual(self.asked(), ["1 - -", "2 - -"])
+        self.refused(self.check(SERIES="perf"), "SERIES", "perf", "tools")
+
     def test_a_later_patch_of_the_same_kernel_is_not_built(self):
         self.passes(self.script("tree.sh"))
         self.edit("tools/testing/selftests/perf_events/Makefile", "include", "# new\ninclude")
