@@ -11,7 +11,15 @@ set -eu -o pipefail
 
 arch=${1:?usage: perf.sh ARCH [asan]} kind=${2:-}
 [ -z "$kind" ] || [ "$kind" = asan ] || die "usage: perf.sh ARCH [asan]"
-[ -z "$kind" ] || "$SCRIPTS/perf.sh" "$arch"
+sanitize="-fsanitize=address,undefined -fno-omit-frame-pointer"
+if [ -n "$kind" ]; then
+	"$SCRIPTS/toolroot.sh"
+	# It is a package of its own; without it, make would end at the first program linked.
+	# shellcheck disable=SC2016 # expanded in there
+	"$SCRIPTS/in-toolroot.sh" sh -c 'echo "int main(void) { return 0; }" | clang $0 -x c -o /dev/null -' "$sanitize" 2>/dev/null ||
+		die "$("$SCRIPTS/toolroot.sh" --path) has no ASan runtime for its clang, so perf cannot be tested with it: install it (Debian: libclang-rt-19-dev for clang 19), or leave out perf's tests with PERF=0"
+	"$SCRIPTS/perf.sh" "$arch"
+fi
 triplet=$(arch_get "$arch" triplet)
 "$SCRIPTS/toolroot.sh"
 "$SCRIPTS/tree.sh"
@@ -31,7 +39,6 @@ perf_flags "$arch" clang
 # What reads records, and what they are made into.
 sanitized=(builtin-inject builtin-script aslr build-id data dso event evlist evsel jitdump
 	machine map maps ordered-events session synthetic-events thread tool)
-sanitize="-fsanitize=address,undefined -fno-omit-frame-pointer"
 if [ -n "$kind" ]; then
 	# Objects are made again as their flags differ from those of the other build.
 	for o in "${sanitized[@]}"; do flags+=("CFLAGS_$o.o=$sanitize"); done
