@@ -10,11 +10,11 @@ case ${1:-} in
 mirror)
 	if [ -n "${MIRROR:-}" ]; then echo "$MIRROR"; exit; fi
 	need apt-get apt
-	# Label is empty before the first `apt-get update`; security has its own site.
+	# The targets are those of the last `apt-get update`; security has its own site.
 	# shellcheck disable=SC2016 # apt's own placeholders
 	m=$(apt-get indextargets --format '$(ORIGIN)|$(COMPONENT)|$(SITE)' 'Created-By: Packages' |
 		awk -F'|' '($1 == "Debian" || $1 == "") && $2 == "main" && $3 !~ /security/ { print $3; exit }')
-	[ -n "$m" ] || die "this machine's apt has no Debian archive: set MIRROR= to the address of one"
+	[ -n "$m" ] || die "this machine's apt knows no Debian archive: run apt-get update as root, or set MIRROR= to the address of one"
 	echo "$m"
 	;;
 options)
