@@ -66,6 +66,8 @@ fi
 ref=refs/mmap3/base-$key
 git -C "$repo" rev-parse -q --verify "$ref" && exit
 
+# tar calls it, and a small Debian does not have it
+case $file in *.xz) need xz xz-utils ;; esac
 need_space 3000 "unpacking the kernel source" "$work"
 unpack() {
 	tar -x -f "$file" -C "$work" --strip-components=1

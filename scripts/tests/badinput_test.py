@@ -38,17 +38,27 @@ class BuildSide(SmallBase):
     def test_variant_the_arch_cannot_build(self):
         self.refused(self.script("kernel.sh", "x86_64", "noperf"), "noperf", "x86_64")
 
-    def test_missing_tool(self):
+    def tools_without(self, missing):
+        """A PATH with every tool of this machine but one; bwrap does nothing."""
         tools = self.dir / "bin"
         tools.mkdir()
         for d in ("/bin", "/usr/bin"):
             for t in Path(d).iterdir():
-                if t.name != "mmdebstrap" and not (tools / t.name).exists():
+                if t.name != missing and not (tools / t.name).exists():
                     (tools / t.name).symlink_to(t)
         (tools / "bwrap").unlink(missing_ok=True)
         (tools / "bwrap").symlink_to("/bin/true")
-        r = self.script("toolroot.sh", PATH=str(tools))
+        return str(tools)
+
+    def test_missing_tool(self):
+        r = self.script("toolroot.sh", PATH=self.tools_without("mmdebstrap"))
         self.refused(r, "mmdebstrap is missing", "apt-get install mmdebstrap")
+
+    def test_missing_xz(self):
+        packed = self.dir / "linux.tar.xz"
+        packed.write_bytes(b"any")
+        r = self.script("tree.sh", PATH=self.tools_without("xz"), KERNEL_SRC=str(packed))
+        self.refused(r, "xz is missing", "apt-get install xz-utils")
 
     def test_no_space(self):
         r = self.script("toolroot.sh", SPACE_MIB_FREE="10")
