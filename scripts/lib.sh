@@ -45,13 +45,13 @@ need() {
 		die "$1 is missing on this machine: install it (Debian: apt-get install ${2:-$1})"
 }
 
-# need_space MiB WHAT [DIR]: before work that would fill the disk half-way.
+# need_space MiB WHAT [DIR [MEND]]: before work that would fill the disk half-way.
 # SPACE_MIB_FREE stands for the measured value in the tests.
 need_space() {
 	local want=$1 what=$2 dir=${3:-$CACHE} have
 	have=${SPACE_MIB_FREE:-$(df -Pm "$dir" | awk 'NR == 2 { print $4 }')}
 	[ "$have" -ge "$want" ] ||
-		die "$what needs $want MiB in $dir, $have MiB are free: free some, or set CACHE= to a larger disk"
+		die "$what needs $want MiB in $dir, $have MiB are free: free some, or ${4:-set CACHE= to a larger disk}"
 }
 
 # take_lock NAME: one run at a time works on NAME (held until the script ends).

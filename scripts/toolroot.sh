@@ -30,6 +30,14 @@ take_lock toolroot
 [ -d "$dir" ] && exit 0 # made by the run just waited for
 need_space 3500 "the toolchain root"
 need mmdebstrap
+if [ "$(id -u)" != 0 ]; then
+	need newuidmap uidmap
+	# not /tmp, which Debian 13 keeps in memory
+	scratch=${TMPDIR:-/var/tmp}
+	size=3500
+	if [ "$(stat -c %d "$scratch")" = "$(stat -c %d "$CACHE")" ]; then size=7000; fi
+	need_space "$size" "the toolchain root, while it is made," "$scratch" "set TMPDIR= to a folder on a larger disk"
+fi
 mirror=$("$SCRIPTS/apt-host.sh" mirror)
 tmp=$dir.tmp
 log=$LOGS/toolroot.log
@@ -38,18 +46,21 @@ aptopts=()
 while IFS= read -r line; do aptopts+=(--aptopt="$line"); done < <("$SCRIPTS/apt-host.sh" options)
 
 mkroot() { # TARGET
-	# A root that was not finished is thrown away, so nothing is gained by each
-	# package's fsync.
+	# The hook goes as text: as a user it runs under a uid that need not be able to enter
+	# the home folder this checkout may lie in. And a root that was not finished is thrown
+	# away, so nothing is gained by each package's fsync.
 	mmdebstrap --mode=auto --variant=apt --architectures=amd64,arm64 --components=main \
 		--include="$(packages | paste -sd,)" "${aptopts[@]}" --dpkgopt=force-unsafe-io \
-		--customize-hook="$SCRIPTS/toolroot.hook" \
+		--customize-hook="$(cat "$SCRIPTS/toolroot.hook")" \
 		"$SUITE" "$1" "deb $mirror $SUITE main" "deb $mirror $SUITE-backports main"
 }
 build() {
 	if [ "$(id -u)" = 0 ]; then
 		mkroot "$tmp"
 	else
-		# Through a tar file the user owns every file, and can remove them.
+		# Through a tar file the user owns every file, and can remove them. It grows
+		# outside of the caches, where other uids can enter.
+		export TMPDIR=$scratch
 		mkdir "$tmp"
 		mkroot - | tar -x -C "$tmp" --no-same-owner --exclude='./dev/*'
 	fi

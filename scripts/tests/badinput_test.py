@@ -74,6 +74,40 @@ class BuildSide(SmallBase):
         cmd += ["--setenv", "CACHE", str(small), str(SCRIPTS / "toolroot.sh")]
         self.refused(self.run_in(*cmd), "the toolchain root needs 3500 MiB", str(small))
 
+    def as_user(self, **tools):
+        """What toolroot.sh does for a user, with stand-ins for some tools."""
+        bin_ = self.dir / "bin"
+        bin_.mkdir(exist_ok=True)
+        tools = {
+            "id": "[ $1 = -u ] && echo 1000 || echo somebody",
+            "newuidmap": ":",
+            "getsubids": ":",
+            "unshare": ":",
+            "bwrap": ":",
+            "mmdebstrap": "exit 1",
+        } | tools
+        for name, text in tools.items():
+            (bin_ / name).write_text(f"#!/bin/sh\n{text}\n")
+            (bin_ / name).chmod(0o755)
+        return self.script(
+            "toolroot.sh",
+            PATH=f"{bin_}:{os.environ['PATH']}",
+            MIRROR="http://127.0.0.1:9/debian",
+            SPACE_MIB_FREE="7000",
+        )
+
+    def test_user_whose_home_is_closed(self):
+        # The hook runs under another uid, which gets no further than a path's first
+        # folder that is closed; nor could the new root grow in there.
+        said = self.dir / "said"
+        r = self.as_user(mmdebstrap=f'printf "%s\\n" "TMPDIR=$TMPDIR" "$@" >{said}; exit 1')
+        self.refused(r, "the toolchain root was not made")
+        args = said.read_text()
+        self.assertIn("dpkg -x", args)
+        self.assertNotIn(str(REPO), args)
+        self.assertNotIn(str(self.cache), args)
+        self.assertTrue(args.startswith("TMPDIR=/var/tmp\n"), args[:80])
+
     def test_cache_that_cannot_be_made(self):
         self.refused(self.script("tree.sh", CACHE="/dev/null/x"), "/dev/null/x", "CACHE=")
 
