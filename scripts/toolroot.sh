@@ -32,6 +32,14 @@ need_space 3500 "the toolchain root"
 need mmdebstrap
 if [ "$(id -u)" != 0 ]; then
 	need newuidmap uidmap
+	me=$(id -un)
+	for kind in '' -g; do
+		# shellcheck disable=SC2086 # an option or none
+		getsubids $kind "$me" >/dev/null 2>&1 ||
+			die "user $me has no range of subordinate ids: as root, usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $me (or ids that /etc/subuid gives nobody)"
+	done
+	unshare --user true 2>/dev/null ||
+		die "this kernel gives users no namespaces: see sysctl kernel.unprivileged_userns_clone and user.max_user_namespaces"
 	# not /tmp, which Debian 13 keeps in memory
 	scratch=${TMPDIR:-/var/tmp}
 	size=3500

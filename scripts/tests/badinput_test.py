@@ -96,6 +96,15 @@ class BuildSide(SmallBase):
             SPACE_MIB_FREE="7000",
         )
 
+    def test_user_without_subordinate_ids(self):
+        for kind in ("", "-g"):
+            with self.subTest(kind):
+                r = self.as_user(getsubids=f'[ "$1" = "{kind or "somebody"}" ] && exit 1 || :')
+                self.refused(r, "user somebody has no range", "--add-subuids", "--add-subgids")
+
+    def test_user_without_namespaces(self):
+        self.refused(self.as_user(unshare="exit 1"), "gives users no namespaces", "sysctl")
+
     def test_user_whose_home_is_closed(self):
         # The hook runs under another uid, which gets no further than a path's first
         # folder that is closed; nor could the new root grow in there.
