@@ -288,9 +288,7 @@ def report_arch(rows, arch):
     for count in kinds:
         figures = Figures(rows, arch, count)
         listed = [
-            r
-            for r in mine
-            if (r["kernel"], r["unit"], r["count"]) == ("default", "added", count)
+            r for r in mine if (r["kernel"], r["unit"], r["count"]) == ("default", "added", count)
         ]
         print(f"\n### What an event adds, {COUNTS[count]}\n")
         lines = []
