@@ -226,8 +226,10 @@ struct bench_case {
 	{ .name = n, .op = o, .ops = count, .name_len = len, ##__VA_ARGS__ }
 
 static const struct bench_case cases[] = {
-	/* a process of few maps first */
+	/* a process of few maps, and one that has had no event of its own, first */
 	CASE("exec", &op_exec, 3, 40, .whom = MACHINE),
+	CASE("other-task", &op_file, 16, 40, .whom = OTHER),
+	CASE("other-task-anon", &op_anon, 16, 40, .whom = OTHER),
 	CASE("exec-inherit", &op_exec, 3, 40, .whom = CHILDREN),
 	CASE("exec-data", &op_exec, 3, 40, .whom = MACHINE, .data = true),
 	CASE("file-8", &op_file, 16, 8),
@@ -238,8 +240,6 @@ static const struct bench_case cases[] = {
 	CASE("anon", &op_anon, 16, 40),
 	CASE("mprotect", &op_mprotect, 16, 40),
 	CASE("brk", &op_brk, 16, 40, .data = true),
-	CASE("other-task", &op_file, 16, 40, .whom = OTHER),
-	CASE("other-task-anon", &op_anon, 16, 40, .whom = OTHER),
 	CASE("events-1", &op_file, 8, 40, .events = 1),
 	CASE("events-4", &op_file, 8, 40, .events = 4),
 	CASE("events-16", &op_file, 8, 40, .events = 16),
@@ -255,7 +255,7 @@ static const struct bench_case cases[] = {
 
 /* What the unpatched kernel's MMAP2 is measured by. */
 static const char *const base_cases[] = {
-	"exec", "file-8", "file-40", "file-200", "anon", "other-task",
+	"exec", "other-task", "file-8", "file-40", "file-200", "anon",
 };
 
 /* The operations that are measured without any event. */
