@@ -512,7 +512,9 @@ static void measure_all_nobody(void)
 	measure_nobody();
 	if (provider_is_there())
 		return;
-	fd = open_event(&events[3], 0, -1);
+	/* not of this task, which would keep a context of events */
+	have_other_task();
+	fd = open_event(&events[3], other, -1);
 	if (fd < 0)
 		return;
 	close(fd);
