@@ -9,9 +9,6 @@ set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 . "$SCRIPTS/bench-lib.sh"
 
-[ $# -gt 0 ] || mapfile -t ALL < <(arches)
-[ $# -gt 0 ] || set -- "${ALL[@]}"
-for arch in "$@"; do need_arch "$arch"; done
 "$SCRIPTS/tree.sh"
 [ -n "${BEFORE:-}" ] || die "say what to compare with: BEFORE=COMMIT of $TREE (and AFTER=, else the tree as it is)"
 commits=()

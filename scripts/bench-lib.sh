@@ -1,5 +1,10 @@
 # shellcheck shell=bash
-# What bench.sh, bench-diff.sh and bench-profile.sh share. Source it behind lib.sh.
+# What bench.sh, bench-diff.sh and bench-profile.sh share. Source it behind lib.sh, without
+# arguments: those of the script that sources it are the arches, all if there are none.
+
+[ $# -gt 0 ] || mapfile -t ALL < <(arches)
+[ $# -gt 0 ] || set -- "${ALL[@]}"
+for arch in "$@"; do need_arch "$arch"; done
 
 # bench_tool SCRIPT ARGS...: a script of ours, with the toolchain root's Python
 bench_tool() {

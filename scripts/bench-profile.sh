@@ -9,9 +9,6 @@ set -eu -o pipefail
 . "$(dirname "$0")/lib.sh"
 . "$SCRIPTS/bench-lib.sh"
 
-[ $# -gt 0 ] || mapfile -t ALL < <(arches)
-[ $# -gt 0 ] || set -- "${ALL[@]}"
-for arch in "$@"; do need_arch "$arch"; done
 report=$CACHE/runs/bench-profile.md
 mkdir -p "$CACHE/runs"
 : >"$report"

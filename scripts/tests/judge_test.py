@@ -66,7 +66,8 @@ class JudgeTest(unittest.TestCase):
         return run
 
     def judge(self, *runs, kunit=None):
-        kunit = kunit or os.environ["KUNIT_DIR"]
+        kunit = kunit or os.environ.get("KUNIT_DIR")
+        self.assertTrue(kunit, "set KUNIT_DIR to tools/testing/kunit of the tree")
         command = [sys.executable, JUDGE, "--kunit", kunit, "--allow", self.allow, *runs]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         last = done.stdout.splitlines()[-1] if done.stdout else ""
