@@ -512,9 +512,8 @@ static void measure_all_nobody(void)
 	measure_nobody();
 	if (provider_is_there())
 		return;
-	/* not of this task, which would keep a context of events */
-	have_other_task();
-	fd = open_event(&events[3], other, -1);
+	/* not of a task: this one would keep a context of events, a child make brk() dearer */
+	fd = open_event(&events[3], -1, 0);
 	if (fd < 0)
 		return;
 	close(fd);
