@@ -79,8 +79,9 @@ bench_head() {
 	Where a goal compares MMAP3 with MMAP2, it is the MMAP2 of the unpatched kernel, as the
 	series makes the search for build IDs cheaper for MMAP2, too.
 
-	- file-N: a copy of libc that was mapped before; its path has N characters.
-	- fresh: files that were just written and never mapped; evicted: files on ext2
+	- file-N: a copy of libc on tmpfs that was mapped before; its path has N characters.
+	  ext4-40: one on ext4, where the search before the mmap lock is the only one.
+	- fresh: files that were just written and never mapped; evicted: files on ext4
 	  whose pages were taken out of memory (their size and build ID are alike, so compare
 	  these with one another only).
 	- other-task: the event watches a task that sleeps. events-N: N events listen, each with

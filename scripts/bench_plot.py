@@ -17,6 +17,7 @@ BARS = [
     "file-8",
     "file-40",
     "file-200",
+    "ext4-40",
     "fresh",
     "evicted",
     "anon",

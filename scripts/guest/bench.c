@@ -216,6 +216,7 @@ struct bench_case {
 	const struct op *op;
 	unsigned int ops;	/* in a round */
 	unsigned int name_len;	/* of the file, a copy of libc */
+	bool on_ext4;		/* it is there; else on tmpfs */
 	unsigned int maps;	/* that the process has at least */
 	unsigned int events;	/* how many listen; 0: one */
 	enum whom whom;
@@ -235,6 +236,7 @@ static const struct bench_case cases[] = {
 	CASE("file-8", &op_file, 16, 8),
 	CASE("file-40", &op_file, 16, 40),
 	CASE("file-200", &op_file, 16, 200),
+	CASE("ext4-40", &op_file, 16, 40, .on_ext4 = true),
 	CASE("fresh", &op_fresh, 16, 40),
 	CASE("evicted", &op_evicted, 16, 40),
 	CASE("anon", &op_anon, 16, 40),
@@ -255,7 +257,7 @@ static const struct bench_case cases[] = {
 
 /* What the unpatched kernel's MMAP2 is measured by. */
 static const char *const base_cases[] = {
-	"exec", "other-task", "file-8", "file-40", "file-200", "anon",
+	"exec", "other-task", "file-8", "file-40", "file-200", "ext4-40", "anon",
 };
 
 /* The operations that are measured without any event. */
@@ -267,21 +269,23 @@ static const struct bench_case nobody[] = {
 	CASE("nobody-exec", &op_exec, 3, 40),
 };
 
+static const char on_tmpfs[] = "/tmp/", on_ext4[] = "/run/disk/";
 static pid_t other; /* a task that sleeps */
 
 /* --- what a case needs --- */
 
-/* Opens a copy of libc, under a name of @len characters, a / among each 16 of them. */
-static void open_file_of_length(unsigned int len)
+/* Opens a copy of libc below @where, its path of @len characters, a / among each 16 of them. */
+static void open_file_of_length(const char *where, unsigned int len)
 {
+	static const char *is_where;
 	static unsigned int is;
 	char path[PATH_MAX];
 	glob_t found;
 
-	if (is == len)
+	if (is == len && is_where == where)
 		return;
 	memset(path, 'x', len);
-	memcpy(path, "/tmp/", 5);
+	memcpy(path, where, strlen(where));
 	path[len] = '\0';
 	for (unsigned int i = 21; i + 8 < len; i += 16) {
 		path[i] = '\0';
@@ -298,6 +302,7 @@ static void open_file_of_length(unsigned int len)
 	if (file < 0)
 		die(path);
 	is = len;
+	is_where = where;
 }
 
 /* Splits an area until the process has @want more maps than it began with. */
@@ -452,7 +457,7 @@ static void print_result(const char *name, unsigned int ops, const char *event,
 
 static void prepare_case(const struct bench_case *c)
 {
-	open_file_of_length(c->name_len);
+	open_file_of_length(c->on_ext4 ? on_ext4 : on_tmpfs, c->name_len);
 	have_maps(c->maps);
 	if (c->whom == OTHER)
 		have_other_task();
