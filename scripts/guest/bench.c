@@ -488,42 +488,47 @@ static void measure_case(const struct bench_case *c)
 	fflush(stdout);
 }
 
-static bool provider_is_there(void)
+static bool provider_is_loaded(void)
 {
 	return !access("/sys/module/perf_mmap3", F_OK);
 }
 
-static void measure_nobody(void)
+static void measure_nobody(struct result *results)
 {
-	static struct result results[N(nobody)];
-
-	memset(results, 0, sizeof(results));
+	memset(results, 0, N(nobody) * sizeof(*results));
 	for (unsigned int r = 0; r < ROUNDS; r++) {
 		for (unsigned int i = 0; i < N(nobody); i++) {
 			prepare_case(&nobody[i]);
 			one_round(&nobody[i], &results[i], r);
 		}
 	}
-	for (unsigned int i = 0; i < N(nobody); i++)
-		print_result(nobody[i].name, nobody[i].ops,
-			     provider_is_there() ? "present" : "absent", &results[i]);
 }
 
-/* Before any event, and again once one has brought the provider. */
+static void print_nobody(const char *provider, const struct result *results)
+{
+	for (unsigned int i = 0; i < N(nobody); i++)
+		print_result(nobody[i].name, nobody[i].ops, provider, &results[i]);
+}
+
+/* Before any event, and again if one has brought the provider. */
 static void measure_all_nobody(void)
 {
+	static struct result results[N(nobody)];
+	bool present = provider_is_loaded();
 	int fd;
 
-	measure_nobody();
-	if (provider_is_there())
-		return;
+	measure_nobody(results);
 	/* not of a task: this one would keep a context of events, a child make brk() dearer */
 	fd = open_event(&events[3], -1, 0);
-	if (fd < 0)
+	if (fd >= 0)
+		close(fd);
+	/* one that is there without a module is built in */
+	present |= fd >= 0 && !provider_is_loaded();
+	print_nobody(present ? "present" : "absent", results);
+	if (present || fd < 0)
 		return;
-	close(fd);
-	if (provider_is_there())
-		measure_nobody();
+	measure_nobody(results);
+	print_nobody("present", results);
 }
 
 static const struct bench_case *case_of(const char *name)
