@@ -179,10 +179,10 @@ def change(f, case, event, kernel, before):
 NOBODY = [f"nobody-{op}" for op in ("file", "anon", "mprotect", "brk", "exec")]
 
 
-def nobody(kernel, provider):
+def nobody(kernel, provider, before="absent"):
     """Both ways: a kernel that got cheaper is as suspect."""
     return lambda f: worst(
-        None if (c := change(f, case, provider, kernel, "absent")) is None else abs(c)
+        None if (c := change(f, case, provider, kernel, before)) is None else abs(c)
         for case in NOBODY
     )
 
@@ -229,7 +229,7 @@ GOALS = [
     ("exec: bytes, with build ID", 0.85, case_ratio("exec", EVENTS[3], EVENTS[1], "bytes")),
     ("exec: instructions, with build ID", 0.75, case_ratio("exec", EVENTS[3], EVENTS[1])),
     ("nobody listens, provider absent: per cent", 0.20, nobody("default", "absent")),
-    ("nobody listens, provider loaded: per cent", 0.20, nobody("default", "present")),
+    ("nobody listens, provider loaded: per cent", 0.20, nobody("default", "present", "again")),
     ("nobody listens, provider built in: per cent", 0.20, nobody("builtin", "present")),
     ("only MMAP2 listens: per cent more than unpatched", 0.50, legacy),
     ("10 to 60,000 maps, MMAP3: dearest of cheapest", 1.10, flat(EVENTS[2])),
@@ -311,7 +311,7 @@ def report_arch(rows, arch):
     for case in [*NOBODY, "file-40", "anon", "exec"]:
         for kernel, event, before in (
             ("default", "absent", "absent"),
-            ("default", "present", "absent"),
+            ("default", "present", "again"),
             ("builtin", "present", "absent"),
             ("default", "mmap2", "mmap2"),
             ("default", "mmap2+build_id", "mmap2+build_id"),

@@ -46,8 +46,9 @@ def good(added=None, sizes=None, nobody=10000, none=10000, unsupported=()):
     return out
 
 
-def base(**how):
-    return good(unsupported=("mmap3", "mmap3+build_id"), **how)
+def base(again=10000, **how):
+    out = good(unsupported=("mmap3", "mmap3+build_id"), **how)
+    return out + "".join(lines(f"nobody-{op}", "again", again) for op in OPS)
 
 
 class BenchTest(unittest.TestCase):
@@ -177,6 +178,12 @@ class BenchTest(unittest.TestCase):
             for provider in ("absent", "loaded"):
                 self.assertIn("0.21 **MISSED**", self.goal(f"nobody listens, provider {provider}"))
             self.assertIn("0.00 pass", self.goal("nobody listens, provider built in"))
+
+    def test_a_provider_that_was_loaded_is_compared_with_what_was_as_late(self):
+        self.assertEqual(self.report(good(), base(again=10100)), 1)
+        self.assertIn("MISSED", self.goal("nobody listens, provider loaded"))
+        for provider in ("absent", "built in"):
+            self.assertIn("0.00 pass", self.goal(f"nobody listens, provider {provider}"))
 
     def test_what_was_not_measured_is_missed(self):
         self.assertEqual(self.report(base()), 1)
