@@ -18,7 +18,7 @@ for arch in "$@"; do
 	"$SCRIPTS/ready.sh" "$arch"
 	symbols=$CACHE/runs/bench-profile-$arch.symbols
 	"$SCRIPTS/in-toolroot.sh" llvm-nm -n "$(readlink "$(out_dir "$arch" default)/vmlinux")" >"$symbols"
-	for case in file-40 anon other-task; do
+	for case in file-40 ext4-40 anon other-task; do
 		to=$CACHE/runs/bench-profile-$arch-$case
 		PLUGIN_ARGS=,profile=on bench_boot "$arch" default "profile,$case" "$to"
 		printf '\n## %s, %s\n\n' "$arch" "$case" >>"$report"
