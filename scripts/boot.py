@@ -106,8 +106,8 @@ def qemu_command(opt, row, accel):
     words += [f"kunit.enable={kunit}", f"kunit.autorun={kunit}"]
     # On a loaded host TCG's timer comes late, and the kernel's check of it panics.
     words += ["no_timer_check"] if opt.arch == "x86_64" else []
-    # Nor may it leave a TSC that is a little off: without it processors have clocks of
-    # their own, and samples come before the mapping that they are in.
+    # Nor may it give up a TSC that is a little off for it: the processors of a TCG guest
+    # all read the same one.
     words += ["tsc=nowatchdog"] if opt.arch == "x86_64" else []
     words += ["loglevel=5"] if opt.interactive else []  # warnings, not the boot's log
     words += [f"mmap3.mode={opt.mode}", *opt.append.split()]
