@@ -29,8 +29,8 @@ const SPECIAL_SIZE: usize = 128;
 // What is cut to leave room for the padding can be padded.
 static_assert!(SPECIAL_SIZE % ALIGN == 0 && SPECIAL_SIZE > ALIGN);
 
-/// Calls `f` with the padded name of `file`, which `vma` maps: its path, as seen from the root of the
-/// current task. Shared anonymous memory has a file, and is told by the name that it was given.
+/// Calls `f` with the padded name of `file`, which `vma` maps: its path, as seen from the root of
+/// the current task. Shared anonymous memory has a file, and is told by the name that it was given.
 ///
 /// Where the path does not fit into `PATH_MAX` or memory is short, the name is `//toolong` or
 /// `//enomem`, so that the mapping is not lost with its name.
