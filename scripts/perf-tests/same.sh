@@ -3,7 +3,7 @@
 # command says the same, but for the name of the record. In a file and in a pipe.
 # shellcheck source=ktap.inc
 . "${0%/*}/ktap.inc"
-plan 11
+plan 12
 
 # without what is said of the file itself
 text() {
@@ -27,7 +27,9 @@ json() {
 	sed -n "/\"samples\"/,\$p" json
 }
 
-record mmap3 data -g perf test -w named_threads 3 1 || not_ok record
+record mmap3 data -g perf test -w thloop 0.3 3 || not_ok record
+# without samples there is little to compare
+verdict samples "$(perf script -i data 2>/dev/null | grep -q test_loop || echo "none of the program")"
 perf inject --convert-mmap3 -i data -o converted || not_ok convert
 perf script --show-mmap-events -i converted 2>/dev/null | grep -q PERF_RECORD_MMAP3
 verdict no_mmap3_left "$([ $? = 1 ] || echo "MMAP3 in converted data")"
