@@ -5,7 +5,7 @@
 # the answer was no.
 #
 #   SERIES=kernel|tools   kernel; the tools series is cut behind the whole kernel series
-#   PATCH=1,9,18     only these patches, by number
+#   PATCH=1,9,18     only these patches, by number, whether in the table's sample or not
 #   CHECKS="a b"     only these checks: words of the table's first column (build: the
 #                    kernel builds; boot: those that boot)
 #   ARCH=ARCH        only checks of this arch, and those of none
@@ -138,11 +138,18 @@ wanted_check() {
 	done
 	return 1
 }
-wanted_patch() { [ -z "${PATCH:-}" ] || grep -qx "$1" <<<"${PATCH//,/$'\n'}"; }
+# in_sample N: whether the check of this line is to be asked of patch N
+in_sample() {
+	case $patches in all) return 0 ;; esac
+	[ "$1" = 1 ] || [ "$1" = "$provider_from" ] || [ "$1" = "$total" ]
+}
+wanted_patch() {
+	if [ -n "${PATCH:-}" ]; then grep -qx "$1" <<<"${PATCH//,/$'\n'}"; else in_sample "$1"; fi
+}
 
 mapfile -t lines < <(grep -v '^#' "$CHECKS_TABLE")
 read_line() {
-	IFS=$'\t' read -r name script arch variant key_kind needs_base _ <<<"$1"
+	IFS=$'\t' read -r name script arch variant key_kind needs_base patches _ <<<"$1"
 	slug=${name//[^A-Za-z0-9_]/-}
 }
 no=0
@@ -188,6 +195,7 @@ table() {
 		for ((n = 1; n <= total; n++)); do
 			answer_file "$n"
 			answer=
+			in_sample "$n" || answer=.
 			[ ! -e "$file" ] || IFS= read -r answer <"$file"
 			printf '%s\t%s\t%s\t%s\n' "$n" "$name" "${subjects[n - 1]}" "$answer"
 		done
@@ -200,11 +208,10 @@ table() {
 if [ -z "${TABLE:-}" ]; then
 	trap 'table' EXIT
 	for ((n = 0; n <= total; n++)); do
-		if [ "$n" -gt 0 ] && ! wanted_patch "$n"; then continue; fi
 		for line in "${lines[@]}"; do
 			read_line "$line"
 			wanted_check || continue
-			[ "$n" -gt 0 ] || [ "$needs_base" = base ] || continue
+			if [ "$n" = 0 ]; then [ "$needs_base" = base ]; else wanted_patch "$n"; fi || continue
 			ask "$n"
 		done
 	done

@@ -4,19 +4,19 @@
 usage: table.py CHECKS ANSWERS SERIES VERSION
 
 CHECKS is checks.tsv or tools.tsv. ANSWERS has a line for each patch and check: number, check,
-subject, answer (ok, no, SKIP, - or empty: not asked), seconds, reason.
+subject, answer (ok, no, SKIP, -, empty: not asked, .: not in the sample), seconds, reason.
 """
 
 import sys
 from pathlib import Path
 
-CELLS = {"ok": "ok", "no": "**no**", "SKIP": "skip", "-": "-", "": " "}
+CELLS = {"ok": "ok", "no": "**no**", "SKIP": "skip", "-": "-", "": " ", ".": "·"}
 
 
 def read_checks(path):
     """Name and what it asks, in order."""
     rows = [line.split("\t") for line in Path(path).read_text().splitlines() if line[:1] != "#"]
-    return {row[0]: row[6] for row in rows}
+    return {row[0]: row[7] for row in rows}
 
 
 def read_answers(path):
@@ -38,11 +38,12 @@ def write(checks, answers, subjects, series, version):
     command = "check-series" if series == "kernel" else f"check-series SERIES={series}"
     yield f"Written by `make {command}`; do not edit. The series is cut behind each patch; the"
     yield "columns are the patches, listed below. `-`: the patch has nothing of the kind, or not"
-    yield "enough is there yet; empty: not asked."
+    yield "enough is there yet; `·`: not in the sample; empty: not asked."
     yield ""
     yield (
         f"{count['ok']} ok, {count['no']} no, {count['SKIP']} skipped, {count['-']} without "
-        f"object, {count['']} not asked; {sum(s for _, s, _ in answers.values()) // 60} minutes."
+        f"object, {count['.']} not in the sample, {count['']} not asked; "
+        f"{sum(s for _, s, _ in answers.values()) // 60} minutes."
     )
     yield ""
     yield "| check | " + " | ".join(str(n) for n in subjects) + " |"

@@ -5,7 +5,7 @@ import unittest
 
 from small_base import SCRIPTS, SmallBase
 
-HEAD = "#name\tscript\tarch\tvariant\tkey\tbase\twhat\n"
+HEAD = "#name\tscript\tarch\tvariant\tkey\tbase\tpatches\twhat\n"
 # Says what DIR/answer holds, and notes that it was asked.
 FAKE = """#!/bin/sh
 cd "${0%/*}"
@@ -27,7 +27,7 @@ class CheckSeries(SmallBase):
         fake = self.checks / "fake.sh"
         fake.write_text(FAKE)
         fake.chmod(0o755)
-        self.table("fake\tfake\t-\t-\tcommit\t-\tsays so")
+        self.table("fake\tfake\t-\t-\tcommit\t-\tall\tsays so")
 
     def table(self, *lines):
         (self.checks / "checks.tsv").write_text(HEAD + "\n".join(lines) + "\n")
@@ -99,9 +99,28 @@ class CheckSeries(SmallBase):
         self.assertEqual(self.asked(), ["2 - -"])
         self.assertEqual(self.row("fake"), ["", "ok"])
 
+    def test_a_sample_leaves_out_what_is_between(self):
+        self.passes(self.script("tree.sh"))
+        (self.tree / "rust").mkdir()
+        (self.tree / "rust" / "mm.rs").write_text("// new\n")
+        self.git("add", "-f", "rust/mm.rs")
+        self.commit("rust: mm: Add what the provider calls")
+        self.edit("mm/mmap.c", "line 20\n", "line twenty\n")
+        self.commit("mm: Say twenty")
+        self.passes(self.script("refresh.sh"))
+        self.table("fake\tfake\t-\t-\tcommit\t-\tsample\tsays so")
+        self.passes(self.check())
+        self.assertEqual(self.asked(), ["1 - -", "3 - -", "4 - -"])
+        self.assertEqual(self.row("fake"), ["ok", "·", "ok", "ok"])
+        self.assertIn("1 not in the sample", (self.dir / "report.md").read_text())
+        # what is asked by number is told, too
+        self.passes(self.check(PATCH="2"))
+        self.assertEqual(self.asked(), ["2 - -"])
+        self.assertEqual(self.row("fake"), ["ok"] * 4)
+
     def test_checks_and_arches_can_be_chosen(self):
         lines = [
-            f"{n}\tfake\t{a}\t{n}\tcommit\t-\tx"
+            f"{n}\tfake\t{a}\t{n}\tcommit\t-\tall\tx"
             for n, a in (("a", "-"), ("b", "x86_64"), ("c", "arm64"))
         ]
         self.table(*lines)
@@ -111,14 +130,14 @@ class CheckSeries(SmallBase):
         self.assertEqual(self.asked(), ["1 x86_64 b"])
 
     def test_the_unpatched_source_first(self):
-        self.table("fake\tfake\t-\t-\tcommit\tbase\tsays so")
+        self.table("fake\tfake\t-\t-\tcommit\tbase\tall\tsays so")
         self.passes(self.check(PATCH="2"))
         self.assertEqual(self.asked(), ["0 - -", "2 - -"])
 
     def test_the_tools_series_is_cut_behind_the_kernel_series(self):
         fake = self.checks / "fake.sh"
         fake.write_text(FAKE + 'git -C "$TREE" log -1 --format=%s >>subjects\n')
-        self.table("fake\tfake\t-\t-\tperf\tbase\tsays so")
+        self.table("fake\tfake\t-\t-\tperf\tbase\tall\tsays so")
         self.passes(self.check(SERIES="tools"))
         self.assertEqual(self.asked(), ["0 - -", "1 - -"])
         self.assertEqual(
@@ -128,7 +147,7 @@ class CheckSeries(SmallBase):
         self.assertIn("# Each patch of the tools series", (self.dir / "report.md").read_text())
         self.assertEqual(self.row("fake"), ["ok"])
         # and the other series is checked in the same tree again
-        self.table("fake\tfake\t-\t-\tcommit\t-\tsays so")
+        self.table("fake\tfake\t-\t-\tcommit\t-\tall\tsays so")
         self.passes(self.check())
         self.assertEqual(self.asked(), ["1 - -", "2 - -"])
         self.refused(self.check(SERIES="perf"), "SERIES", "perf", "tools")
@@ -138,7 +157,7 @@ class CheckSeries(SmallBase):
         self.edit("tools/testing/selftests/perf_events/Makefile", "include", "# new\ninclude")
         self.commit("selftests/perf_events: Add a line")
         self.passes(self.script("refresh.sh"))
-        self.table("fake\tfake\t-\t-\tkernel\t-\tsays so")
+        self.table("fake\tfake\t-\t-\tkernel\t-\tall\tsays so")
         self.passes(self.check())
         self.assertEqual(self.asked(), ["1 - -", "2 - -"])
         self.assertEqual(self.row("fake"), ["ok", "ok", "ok"])
@@ -147,7 +166,7 @@ class CheckSeries(SmallBase):
         apply = self.checks / "apply.sh"
         apply.write_text(f'#!/bin/sh\nexec {SCRIPTS}/series/apply.sh "$@"\n')
         apply.chmod(0o755)
-        self.table("apply\tapply\t-\t-\tcommit\t-\tapplies")
+        self.table("apply\tapply\t-\t-\tcommit\t-\tall\tapplies")
         self.passes(self.check())
         p = self.patches / "kernel" / "0002-mm-Say-thirty.patch"
         p.write_text(p.read_text().replace("@@ -27,7 +27,7 @@", "@@ -26,7 +26,7 @@"))
