@@ -16,6 +16,10 @@ use kernel::{
         inode::DeviceNumber,
         Inode, //
     },
+    num::casts::{
+        FromSafeCast,
+        IntoSafeCast, //
+    },
     page::PAGE_SHIFT,
     perf_event::mmap3::Mapping,
     prelude::*, //
@@ -115,9 +119,6 @@ static_assert!(size_of::<NoFileBody>() == 32);
 static_assert!(offset_of!(NoFileBody, prot) == 24);
 static_assert!(offset_of!(NoFileBody, flags) == 28);
 
-// Addresses and page offsets fit.
-static_assert!(size_of::<usize>() <= size_of::<u64>());
-
 impl Place {
     /// Returns the place of the range that was asked for, or `None` if its VMA does not hold it.
     pub(crate) fn of(mapping: &Mapping) -> Option<Self> {
@@ -128,10 +129,10 @@ impl Place {
 
     fn new(start: usize, end: usize, page_index: usize) -> Self {
         Self {
-            addr: start as u64,
-            len: end.saturating_sub(start) as u64,
+            addr: start.into_safe_cast(),
+            len: end.saturating_sub(start).into_safe_cast(),
             // On 32 bits an offset needs more bits than a page index, so widen before the shift.
-            pgoff: (page_index as u64) << PAGE_SHIFT,
+            pgoff: u64::from_safe_cast(page_index) << PAGE_SHIFT,
         }
     }
 }

@@ -12,11 +12,12 @@ use kernel::{
         Path, //
     },
     mm::virt::VmaRef,
+    perf_event::mmap3::{
+        padded_path,
+        ALIGN, //
+    },
     prelude::*, //
 };
-
-/// What a name is padded to a multiple of.
-const ALIGN: usize = Path::ALIGN;
 
 /// Bytes on the stack for the name of a file. Few need more, and an allocation costs as much as the
 /// rest of the record.
@@ -32,8 +33,9 @@ static_assert!(SPECIAL_SIZE % ALIGN == 0 && SPECIAL_SIZE > ALIGN);
 /// Calls `f` with the padded name of `file`, which `vma` maps: its path, as seen from the root of
 /// the current task. Shared anonymous memory has a file, and is told by the name that it was given.
 ///
-/// Where the path does not fit into `PATH_MAX` or memory is short, the name is `//toolong` or
-/// `//enomem`, so that the mapping is not lost with its name.
+/// Where the path does not fit into `PATH_MAX`, or `d_path()` has none for another reason, the name
+/// is `//toolong`, as for MMAP2, and `//enomem` where memory is short, so that the mapping is not
+/// lost with its name.
 #[inline]
 pub(crate) fn with_name_of_file<T>(vma: &VmaRef, file: &LocalFile, f: impl Fn(&[u8]) -> T) -> T {
     if let Some(name) = vma.anon_name() {
@@ -45,7 +47,7 @@ pub(crate) fn with_name_of_file<T>(vma: &VmaRef, file: &LocalFile, f: impl Fn(&[
     // Most of it is never written to, so filling it first would cost more than the name.
     let mut stack = [const { MaybeUninit::uninit() }; STACK_SIZE];
 
-    match file.user_path().d_path_padded(&mut stack) {
+    match padded_path(file.user_path(), &mut stack) {
         Ok(name) => f(name),
         Err(_) => with_long_name_of_file(file, &f),
     }
@@ -58,7 +60,7 @@ fn with_long_name_of_file<T>(file: &LocalFile, f: &dyn Fn(&[u8]) -> T) -> T {
         return f(b"//enomem\0\0\0\0\0\0\0\0");
     };
 
-    match file.user_path().d_path_padded(heap.spare_capacity_mut()) {
+    match padded_path(file.user_path(), heap.spare_capacity_mut()) {
         Ok(name) => f(name),
         Err(_) => f(b"//toolong\0\0\0\0\0\0\0"),
     }

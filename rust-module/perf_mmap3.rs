@@ -50,7 +50,8 @@ struct PerfMmap3 {
 impl kernel::Module for PerfMmap3 {
     fn init(_module: &'static ThisModule) -> Result<Self> {
         Ok(Self {
-            _registration: Registration::new::<Mmap3>()?,
+            // SAFETY: It is dropped when the module exits.
+            _registration: unsafe { Registration::new::<Mmap3>()? },
         })
     }
 }

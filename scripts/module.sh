@@ -26,10 +26,12 @@ mo=${MODULE_OUT:-perf_mmap3}
 log=$LOGS/module-$arch-$variant${MODULE_OUT:+-${MODULE_OUT#perf_mmap3-}}.log
 mkdir -p "$build/$mo"
 
+# In the tree, the option for KUnit becomes a cfg by itself.
 compile() {
 	"$SCRIPTS/in-toolroot.sh" --ro "$TREE" /src --rw "$build" /build --ro "$mod" /module --dir /build \
 		make -f /src/Makefile O=/build "ARCH=$karch" LLVM=1 LOCALVERSION= \
-		M=/module "MO=/build/$mo" CONFIG_PERF_MMAP3=m CONFIG_PERF_MMAP3_KUNIT_TEST=y "-j$JOBS" "$@"
+		M=/module "MO=/build/$mo" CONFIG_PERF_MMAP3=m CONFIG_PERF_MMAP3_KUNIT_TEST=y \
+		KRUSTFLAGS="--cfg CONFIG_PERF_MMAP3_KUNIT_TEST" "-j$JOBS" "$@"
 }
 failed() {
 	first=$(grep -m1 -E '(^|[^-])error(\[|:)' "$log" || :)
