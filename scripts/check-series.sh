@@ -140,8 +140,11 @@ wanted_check() {
 }
 # in_sample N: whether the check of this line is to be asked of patch N
 in_sample() {
-	case $patches in all) return 0 ;; esac
-	[ "$1" = 1 ] || [ "$1" = "$provider_from" ] || [ "$1" = "$total" ]
+	case $patches in
+	all) ;;
+	sample) [ "$1" = 1 ] || [ "$1" = "$provider_from" ] || [ "$1" = "$total" ] ;;
+	last) [ "$1" = "$total" ] ;;
+	esac
 }
 wanted_patch() {
 	if [ -n "${PATCH:-}" ]; then grep -qx "$1" <<<"${PATCH//,/$'\n'}"; else in_sample "$1"; fi

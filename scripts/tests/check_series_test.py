@@ -108,14 +108,17 @@ class CheckSeries(SmallBase):
         self.edit("mm/mmap.c", "line 20\n", "line twenty\n")
         self.commit("mm: Say twenty")
         self.passes(self.script("refresh.sh"))
-        self.table("fake\tfake\t-\t-\tcommit\t-\tsample\tsays so")
+        self.table(
+            "fake\tfake\t-\t-\tcommit\t-\tsample\tsays so",
+            "end\tfake\t-\tend\tcommit\t-\tlast\tsays so",
+        )
         self.passes(self.check())
-        self.assertEqual(self.asked(), ["1 - -", "3 - -", "4 - -"])
+        self.assertEqual(self.asked(), ["1 - -", "3 - -", "4 - -", "4 - end"])
         self.assertEqual(self.row("fake"), ["ok", "·", "ok", "ok"])
-        self.assertIn("1 not in the sample", (self.dir / "report.md").read_text())
+        self.assertIn("4 not in the sample", (self.dir / "report.md").read_text())
         # what is asked by number is told, too
-        self.passes(self.check(PATCH="2"))
-        self.assertEqual(self.asked(), ["2 - -"])
+        self.passes(self.check(PATCH="2", CHECKS="fake"))
+        self.assertIn("2 - -", self.asked())
         self.assertEqual(self.row("fake"), ["ok"] * 4)
 
     def test_checks_and_arches_can_be_chosen(self):
