@@ -24,7 +24,11 @@ take_lock "kernel-$arch-$variant"
 build=$(readlink "$out/build")
 mo=${MODULE_OUT:-perf_mmap3}
 log=$LOGS/module-$arch-$variant${MODULE_OUT:+-${MODULE_OUT#perf_mmap3-}}.log
+# make goes by times alone: what it made of other sources may be newer than these.
+sources=$(cd "$mod" && find . -type f -exec sha256sum {} + | sort | hash_of)
+if [ "$(cat "$build/$mo/.sources" 2>/dev/null)" != "$sources" ]; then rm -rf "${build:?}/$mo"; fi
 mkdir -p "$build/$mo"
+echo "$sources" >"$build/$mo/.sources"
 
 # In the tree, the option for KUnit becomes a cfg by itself.
 compile() {

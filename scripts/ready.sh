@@ -14,6 +14,7 @@ if [ "$(variant_get "$variant" source)" = tree ] &&
 	grep -qx CONFIG_RUST=y "$(out_dir "$arch" "$variant")/config" &&
 	grep -qx CONFIG_PERF_EVENTS=y "$(out_dir "$arch" "$variant")/config"; then
 	"$SCRIPTS/module.sh" "$arch" "$variant"
+	MODULE=$SCRIPTS/guest/fails_late MODULE_OUT=mmap3_fails_late "$SCRIPTS/module.sh" "$arch" "$variant"
 fi
 "$SCRIPTS/selftests.sh" "$arch"
 "$SCRIPTS/image.sh" "$arch" "$variant"
