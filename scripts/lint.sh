@@ -76,7 +76,7 @@ check "no host names, no paths of one machine" no_hosts
 # --- Rust ---
 
 rust_files() {
-	(cd "$REPO" && find rust-module -name '*.rs' -printf "$REPO/%p\n")
+	(cd "$REPO" && find rust-module scripts/guest -name '*.rs' -printf "$REPO/%p\n")
 	touched '*.rs' | sed 's,^,/src/,'
 }
 mapfile -t files < <(rust_files)
